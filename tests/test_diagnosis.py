@@ -21,6 +21,7 @@ from podpath.net.probe import Probe
 from podpath.node.case import Case, ChangeCommand
 from podpath.node.netfilter import Chain
 from podpath.report.claims import spell_link
+from podpath.xtables.legality import ChainPolicy
 from tests.checks.nodes import route, rule, span
 from tests.diagnosis.scenes import (
     BAD,
@@ -224,7 +225,7 @@ def test_the_smallest_difference_of_two_chains() -> None:
     assert [(item.kind, item.words) for item in compare_chains(bad, good)] == [
         ("moved", "C is rule 3 of FORWARD here, and rule 1 where it works")
     ]
-    lacking = Chain(name="FORWARD", rules=good.rules[:2], policy="ACCEPT")
+    lacking = Chain(name="FORWARD", rules=good.rules[:2], policy=ChainPolicy.ACCEPT)
     assert [item.kind for item in compare_chains(lacking, good)] == ["missing"]
     assert [item.kind for item in compare_chains(good, lacking)] == ["extra"]
 

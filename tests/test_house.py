@@ -84,29 +84,6 @@ how many comprehensions and conditional expressions there are to each.
 
 CLOSED = re.compile(r"`[^`]+`(?:, `[^`]+`)*,? or `[^`]+`")
 """How a docstring lists the values of a closed set: `one`, `two` or `three`."""
-LISTED = {
-    "AllowedSource.action",
-    "Binary.op",
-    "Chain.policy",
-    "Ct.direction",
-    "Fib.result",
-    "Hash.kind",
-    "InterfaceAddress.scope",
-    "Nat.family",
-    "NftChain.hook",
-    "NftChain.policy",
-    "NftChain.type",
-    "NftMatch.op",
-    "NftReject.kind",
-    "NftTable.family",
-    "Numgen.mode",
-    "SetUpdate.op",
-    "Table.flavour",
-    "Table.name",
-}
-"""Fields whose values are a closed set that stands in their docstring alone; each of them becomes
-an enum, and none comes.
-"""
 
 IMPORT_ALL = """
 import pkgutil, sys, threading
@@ -448,11 +425,9 @@ def list_closed_sets(path: Path) -> Iterator[str]:
 def test_closed_sets_are_enums() -> None:
     """No field of the values, the node or the chronicle is a string of a closed set."""
     rooms = [CORE / name for name in ("net", "node", "timeline")]
-    found = {
-        name for room in rooms for path in room.rglob("*.py") for name in list_closed_sets(path)
-    }
+    modules = [path for room in rooms for path in room.rglob("*.py")]
 
-    assert found == LISTED
+    assert [] == [name for path in modules for name in list_closed_sets(path)]
 
 
 def test_closed_sets_are_found(tmp_path: Path) -> None:

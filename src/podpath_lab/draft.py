@@ -22,6 +22,7 @@ from podpath.node.netfilter import Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Netns, NetnsRole, Node, Socket
 from podpath.node.routing import DEFAULT_RULES, LOCAL, Nexthop, PolicyRule, Route
+from podpath.xtables.legality import ChainPolicy, TableFlavour, TableName
 
 BASE_CHAINS: dict[str, tuple[str, ...]] = {
     "raw": ("PREROUTING", "OUTPUT"),
@@ -41,7 +42,7 @@ class DraftTable:
     name: str
     flavour: str
     chains: dict[str, list[Rule]]
-    policies: dict[str, str]
+    policies: dict[str, ChainPolicy]
 
 
 @dataclass(slots=True)
@@ -124,7 +125,7 @@ class DraftNetns:
         if key not in self.tables:
             chains: dict[str, list[Rule]] = {chain: [] for chain in BASE_CHAINS[name]}
             self.tables[key] = DraftTable(
-                name, flavour, chains, dict.fromkeys(BASE_CHAINS[name], "ACCEPT")
+                name, flavour, chains, dict.fromkeys(BASE_CHAINS[name], ChainPolicy.ACCEPT)
             )
         return self.tables[key]
 
@@ -234,9 +235,12 @@ _LOOPBACK = InterfaceAddress(
 
 
 _LOOPBACK6 = InterfaceAddress(
-    link=IfName("lo"), address=Address(6, 1), length=128, scope="host",
+    link=IfName("lo"),
+    address=Address(6, 1),
+    length=128,
+    scope="host",
     inferred=_LOOPBACK.inferred,
-)  # fmt: skip
+)
 _KERNEL_METRIC = 256
 """Of the routes that IPv6 makes of addresses (`IP6_RT_PRIO_ADDRCONF`)."""
 
@@ -282,9 +286,12 @@ def _implied_routes6(draft: DraftNetns) -> list[Route]:
 
 def _list_routes6_of(item: InterfaceAddress, draft: DraftNetns) -> Iterator[Route]:
     connected = Route(
-        prefix=item.prefix, nexthops=(Nexthop(link=item.link),), metric=_KERNEL_METRIC,
-        protocol="kernel", inferred=Inferred(Basis.IMPLIED, f"{item.address} is on {item.link}"),
-    )  # fmt: skip
+        prefix=item.prefix,
+        nexthops=(Nexthop(link=item.link),),
+        metric=_KERNEL_METRIC,
+        protocol="kernel",
+        inferred=Inferred(Basis.IMPLIED, f"{item.address} is on {item.link}"),
+    )
     yield connected
     local = replace(connected, type="local", table=LOCAL, metric=0)
     yield replace(local, prefix=Prefix.of(item.address))
@@ -365,5 +372,12 @@ def _freeze_netfilter(draft: DraftNetns, family: Family) -> Netfilter:
             chains[name] = Known(
                 Chain(name=name, rules=tuple(placed), policy=table.policies.get(name))
             )
-        tables.append(Table(name=table.name, family=family, flavour=table.flavour, chains=chains))
+        tables.append(
+            Table(
+                name=TableName(table.name),
+                family=family,
+                flavour=TableFlavour(table.flavour),
+                chains=chains,
+            )
+        )
     return Netfilter(tables=tuple(tables), complete=True, sets=draft.sets, sets_complete=True)

@@ -21,6 +21,7 @@ from podpath.node.netfilter import (
 )
 from podpath.node.node import HOST, Netns, NetnsRole, Node
 from podpath.node.routing import DEFAULT_RULES, Nexthop, Route
+from podpath.xtables.legality import ChainPolicy, TableFlavour, TableName
 
 
 def span(text: str, line: int = 1, name: str = "evidence.txt") -> Span:
@@ -82,14 +83,23 @@ def rule(
 def chain(name: str, *targets: Rule, policy: str | None = None) -> Known[Chain]:
     """Make a known chain."""
     return Known(
-        Chain(name=name, rules=targets, policy=policy, span=span(f":{name}")), span(f":{name}")
+        Chain(
+            name=name,
+            rules=targets,
+            policy=ChainPolicy(policy) if policy else None,
+            span=span(f":{name}"),
+        ),
+        span(f":{name}"),
     )
 
 
 def table(name: str, *chains: Known[Chain]) -> Table:
     """Make a whole table of the nft flavour."""
     return Table(
-        name=name, family=4, flavour="nft", chains={fact.value.name: fact for fact in chains}
+        name=TableName(name),
+        family=4,
+        flavour=TableFlavour.NFT,
+        chains={fact.value.name: fact for fact in chains},
     )
 
 

@@ -9,6 +9,7 @@ import pytest
 from podpath.net.provenance import Known
 from podpath.node.netfilter import MatchOption, Target
 from podpath.node.node import Cilium, Node
+from podpath.xtables.legality import TableFlavour
 from tests.checks.nodes import address, bridge, chain, netns, node, rule, span, table
 from tests.checks.scenes import findings
 
@@ -80,8 +81,8 @@ def test_bridged_replies_are_found_where_an_endpoint_is_on_the_bridge(
 def test_rules_of_both_flavours_are_a_risk() -> None:
     """Legacy rules beside those of nft; a flavour with empty chains does not count."""
     accept = table("filter", chain("FORWARD", rule("FORWARD", 1, "ACCEPT")))
-    legacy = replace(accept, flavour="legacy")
-    empty = replace(table("filter", chain("FORWARD")), flavour="legacy")
+    legacy = replace(accept, flavour=TableFlavour.LEGACY)
+    empty = replace(table("filter", chain("FORWARD")), flavour=TableFlavour.LEGACY)
     assert [
         found.severity for found in findings(node(netns(tables=[accept, legacy])), "both-backends")
     ] == ["risk"]

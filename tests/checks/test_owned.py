@@ -16,6 +16,7 @@ from podpath.node.case import Case, ConfiguredSysctl
 from podpath.node.change import DeleteRule
 from podpath.node.node import HOST
 from podpath.testing.nodes import given_netns, given_node, span
+from podpath.xtables.legality import TableFlavour
 from tests.checks.pasted import case_of
 from tests.checks.rules import rule
 
@@ -38,7 +39,7 @@ def test_a_rule_that_nobody_signs(text: str, *, unsigned: bool) -> None:
     """Among the kernel's own chains it is an admin's, it seems; a chain may be any program's."""
     case = case_of(text)
     given = rule(text)
-    delete = DeleteRule(netns=HOST, family=4, flavour="nft", rule=given)
+    delete = DeleteRule(netns=HOST, family=4, flavour=TableFlavour.NFT, rule=given)
     finding = Finding(
         check="x",
         severity=Severity.CAUSE,

@@ -16,6 +16,7 @@ from podpath.checks.owners import (
     owner_of_rule,
     owners_of_changes,
 )
+from podpath.net.nft import NftFamily
 from podpath.net.owners import OwnerSign
 from podpath.node.change import AddRoute, DeleteRoute, DeleteRule, InsertRule, SetSysctl
 from podpath.node.nftables import NftRule
@@ -46,7 +47,7 @@ def test_rules(text: str, program: str) -> None:
 
 def test_native_rules_are_their_tables() -> None:
     """A table has one writer."""
-    given = NftRule("inet", "firewalld", "filter_FORWARD", 1, span("drop"), ())
+    given = NftRule(NftFamily.INET, "firewalld", "filter_FORWARD", 1, span("drop"), ())
 
     owner = owner_of_rule(given)
 

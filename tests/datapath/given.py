@@ -36,6 +36,7 @@ from podpath.node.netfilter import (
 from podpath.node.node import Netns, NetnsRole, Node, Socket
 from podpath.node.routing import LOCAL, Nexthop, Route
 from podpath.testing.nodes import span
+from podpath.xtables.legality import TableFlavour, TableName
 
 ADDRESSES: Mapping[str, str] = {"eth0": "192.0.2.1/24", "cni0": "10.244.0.1/24"}
 """The devices of the host, unless a test says otherwise."""
@@ -68,7 +69,13 @@ def _table(record: RulesetRecord, flavour: str, family: Family, *, complete: boo
         )
         for chain in record.chains.values()
     }
-    return Table(name=name, family=family, flavour=flavour, chains=chains, complete=complete)
+    return Table(
+        name=TableName(name),
+        family=family,
+        flavour=TableFlavour(flavour),
+        chains=chains,
+        complete=complete,
+    )
 
 
 def given_rules(

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain, Rule, Table, Target
+from podpath.xtables.legality import ChainPolicy, TableFlavour, TableName
 from tests import netfilter_strategies
 
 BASES = {
@@ -41,9 +42,14 @@ def tables(draw: st.DrawFn, name: str) -> Table:
     for chain in (*BASES[name], *USERS):
         count = draw(st.integers(0, 3))
         held = tuple(draw(rules(name, chain, position)) for position in range(1, count + 1))
-        policy = draw(st.sampled_from(("ACCEPT", "DROP", None))) if chain not in USERS else None
+        policy = (
+            draw(st.sampled_from((ChainPolicy.ACCEPT, ChainPolicy.DROP, None)))
+            if chain not in USERS
+            else None
+        )
         chains[chain] = Known(
             Chain(name=chain, rules=held, policy=policy, complete=draw(st.booleans()))
         )
-    flavour = draw(st.sampled_from(("nft", "legacy")))
-    return Table(name=name, family=4, flavour=flavour, chains=chains, complete=draw(st.booleans()))
+    flavour = draw(st.sampled_from((TableFlavour.NFT, TableFlavour.LEGACY)))
+    complete = draw(st.booleans())
+    return Table(name=TableName(name), family=4, flavour=flavour, chains=chains, complete=complete)

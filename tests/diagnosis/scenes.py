@@ -27,6 +27,7 @@ from podpath.node.netfilter import (
     Target,
 )
 from podpath.node.node import HOST, Cilium, Netns, Node, Socket
+from podpath.xtables.legality import ChainPolicy, TableFlavour, TableName
 from tests.checks.nodes import address, chain, link, netns, node, pod, route, rule, span, table
 
 POD, OUTSIDE, HOST_IP = "10.0.1.5", "203.0.113.9", "10.9.0.2"
@@ -53,7 +54,10 @@ def forward_chain(*targets: str, name: str) -> Chain:
         for place, target in enumerate(targets, 1)
     )
     return Chain(
-        name="FORWARD", rules=rules, policy="ACCEPT", span=span("-P FORWARD ACCEPT", 1, name)
+        name="FORWARD",
+        rules=rules,
+        policy=ChainPolicy.ACCEPT,
+        span=span("-P FORWARD ACCEPT", 1, name),
     )
 
 
@@ -62,7 +66,7 @@ def filter_table(forward: Known[Chain] | Unknown[Chain]) -> Table:
     drop = chain("KUBE-FORWARD", rule("KUBE-FORWARD", 1, "DROP", state="INVALID"))
     accept = chain("CILIUM_FORWARD", rule("CILIUM_FORWARD", 1, "ACCEPT", in_link="lxc+"))
     chains = {"FORWARD": forward, "KUBE-FORWARD": drop, "CILIUM_FORWARD": accept}
-    return Table(name="filter", family=4, flavour="nft", chains=chains)
+    return Table(name=TableName.FILTER, family=4, flavour=TableFlavour.NFT, chains=chains)
 
 
 BAD = forward_chain("KUBE-FORWARD", "CILIUM_FORWARD", name="bad.txt")

@@ -27,6 +27,7 @@ from podpath.diagnosis.forbids import (
 )
 from podpath.diagnosis.unread import InputCut, LinesUnread, NotModelled
 from podpath.diagnosis.verdict import Verdict
+from podpath.net.nft import NftChainType, NftFamily, NftHook, NftPolicy
 from podpath.net.probe import Probe
 from podpath.net.provenance import Gap, GapKind
 from podpath.node.case import Case
@@ -158,9 +159,11 @@ def test_nothing_walked_is_no_all_clear() -> None:
 @pytest.mark.parametrize("family", ["bridge", "arp"])
 def test_chains_that_are_not_walked_forbid_it(family: str) -> None:
     """A table of a bridge or of ARP that drops could decide, and no walk goes through it."""
-    chain = NftChain(name="forward", type="filter", hook="forward", policy="drop")
+    chain = NftChain(
+        name="forward", type=NftChainType.FILTER, hook=NftHook.FORWARD, policy=NftPolicy.DROP
+    )
     table = NftTable(
-        family=family,
+        family=NftFamily(family),
         name="filter",
         chains={"forward": chain},
         span=span(f"table {family} filter {{"),

@@ -14,6 +14,7 @@ from podpath.drops.events import DropKey, HeardDrop
 from podpath.drops.headers import ARP, IPV4
 from podpath.net import protocols
 from podpath.net.addresses import Mac
+from podpath.net.nft import NftChainType, NftFamily, NftHook
 from podpath.net.packet import Packet
 from podpath.net.provenance import Listing
 from podpath.node.links import Link
@@ -189,9 +190,9 @@ def test_what_a_chain_of_the_bridge_may_drop_is_no_disagreement(
     family: str, kind: str, agreement: DropAgreement
 ) -> None:
     """No walk goes through such chains: their lines are quoted, and nothing is claimed of them."""
-    rule = NftRule(family, "admin", "deny", 1, span("udp dport 5300 drop"), ())
-    chain = NftChain(name="deny", type="filter", hook="forward", rules=(rule,))
-    table = NftTable(family=family, name="admin", chains={"deny": chain})
+    rule = NftRule(NftFamily(family), "admin", "deny", 1, span("udp dport 5300 drop"), ())
+    chain = NftChain(name="deny", type=NftChainType.FILTER, hook=NftHook.FORWARD, rules=(rule,))
+    table = NftTable(family=NftFamily(family), name="admin", chains={"deny": chain})
     host = node().host
     links = tuple(
         replace(link, kind=kind) if link.name == "cni0" else link for link in host.links.items

@@ -16,6 +16,7 @@ from podpath.diagnosis.unanswered import leave_unanswered
 from podpath.node.netfilter import Netfilter
 from podpath.node.node import Node, Pod
 from podpath.testing.nodes import forwarding, given_netns, given_node, listening, probe
+from podpath.xtables.legality import TableFlavour
 from tests.datapath.given import given_rules, given_tables
 
 OUT, ACROSS = (
@@ -416,9 +417,12 @@ def test_both_flavours_are_told_apart_where_both_hold_rules() -> None:
     """By the program's name; elsewhere the plain one reaches the rules."""
     made = node(DROP)
     (table,) = made.host.netfilter[4].tables
-    both = replace(made.host.netfilter[4], tables=(table, replace(table, flavour="legacy")))
+    both = replace(
+        made.host.netfilter[4], tables=(table, replace(table, flavour=TableFlavour.LEGACY))
+    )
     empty = replace(
-        made.host.netfilter[4], tables=(table, replace(table, flavour="legacy", chains={}))
+        made.host.netfilter[4],
+        tables=(table, replace(table, flavour=TableFlavour.LEGACY, chains={})),
     )
 
     def named(rules: Netfilter) -> str:

@@ -9,6 +9,7 @@ import pytest
 from podpath.checks.cause import RulePlace
 from podpath.diagnosis.repairs_rules import accept_by_policy, move_to
 from podpath.net.provenance import Known
+from podpath.xtables.legality import TableFlavour
 from tests.datapath.given import given_rules, given_tables
 from tests.diagnosis.test_repairs import cause_of, node
 
@@ -35,7 +36,7 @@ def test_a_policy_is_changed_in_the_table_that_drops() -> None:
     """Another table of that name, of the other backend, may have no such chain."""
     made = node(policy="DROP")
     netfilter = made.host.netfilter[4]
-    legacy = replace(netfilter.tables[0], flavour="legacy", chains={})
+    legacy = replace(netfilter.tables[0], flavour=TableFlavour.LEGACY, chains={})
     both = replace(netfilter, tables=(legacy, *netfilter.tables))
     host = replace(made.host, netfilter={4: both})
     changed = replace(made, namespaces={**made.namespaces, "host": host})

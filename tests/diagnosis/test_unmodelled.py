@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from podpath.diagnosis.unmodelled import find_unmodelled
+from podpath.net.nft import NftChainType, NftFamily, NftHook, NftPolicy
 from podpath.net.provenance import Listing
 from podpath.node.nftables import NftChain, NftTable
 from podpath.node.node import HOST, Node
@@ -24,8 +25,14 @@ def node_with(table: NftTable) -> Node:
 
 def table_of(family: str, policy: str) -> NftTable:
     """Return a table with one base chain without rules."""
-    chain = NftChain(name="input", hook="input", priority=0, policy=policy, type="filter")
-    return NftTable(family=family, name="t", chains={"input": chain})
+    chain = NftChain(
+        name="input",
+        hook=NftHook.INPUT,
+        priority=0,
+        policy=NftPolicy(policy),
+        type=NftChainType.FILTER,
+    )
+    return NftTable(family=NftFamily(family), name="t", chains={"input": chain})
 
 
 @pytest.mark.parametrize(

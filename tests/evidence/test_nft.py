@@ -110,19 +110,26 @@ def test_no_statement_of_the_recording_is_unknown() -> None:
         (
             "ip saddr 10.0.0.0/8 drop",
             (
-                nft.NftMatch("==", nft.Payload("ip", "saddr"), nft.PrefixLiteral("10.0.0.0", 8)),
+                nft.NftMatch(
+                    nft.Comparison.EQUAL,
+                    nft.Payload("ip", "saddr"),
+                    nft.PrefixLiteral("10.0.0.0", 8),
+                ),
                 nft.NftVerdict("drop"),
             ),
         ),
         (
             "ct state new accept",
-            (nft.NftMatch("in", nft.Ct("state"), nft.Literal("new")), nft.NftVerdict("accept")),
+            (
+                nft.NftMatch(nft.Comparison.ANY_BIT, nft.Ct("state"), nft.Literal("new")),
+                nft.NftVerdict("accept"),
+            ),
         ),
         (
             "tcp dport 80-90 jump web",
             (
                 nft.NftMatch(
-                    "==",
+                    nft.Comparison.EQUAL,
                     nft.Payload("tcp", "dport"),
                     nft.Interval(nft.Literal("80"), nft.Literal("90")),
                 ),
@@ -131,22 +138,25 @@ def test_no_statement_of_the_recording_is_unknown() -> None:
         ),
         (
             'iifname "a-b" return',
-            (nft.NftMatch("==", nft.Meta("iifname"), nft.Literal("a-b")), nft.NftVerdict("return")),
+            (
+                nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("iifname"), nft.Literal("a-b")),
+                nft.NftVerdict("return"),
+            ),
         ),
         (
             "dnat ip6 to [fd00::1]:80",
-            (nft.Nat("dnat", nft.Literal("fd00::1"), nft.Literal("80"), (), "ip6"),),
+            (nft.Nat("dnat", nft.Literal("fd00::1"), nft.Literal("80"), (), nft.NftFamily.IP6),),
         ),
         ("redirect to :8080", (nft.Nat("redirect", None, nft.Literal("8080")),)),
-        ("reject with tcp reset", (nft.NftReject("tcp reset"),)),
+        ("reject with tcp reset", (nft.NftReject(nft.RejectKind.TCP_RESET),)),
         (
             "meta mark set meta mark & 0xff | 0x1",
             (
                 nft.Mangle(
                     nft.Meta("mark"),
                     nft.Binary(
-                        "|",
-                        nft.Binary("&", nft.Meta("mark"), nft.Literal("0xff")),
+                        nft.BitOperator.OR,
+                        nft.Binary(nft.BitOperator.AND, nft.Meta("mark"), nft.Literal("0xff")),
                         nft.Literal("0x1"),
                     ),
                 ),
@@ -155,7 +165,7 @@ def test_no_statement_of_the_recording_is_unknown() -> None:
         (
             "tcp dport 80 frobnicate the packet",
             (
-                nft.NftMatch("==", nft.Payload("tcp", "dport"), nft.Literal("80")),
+                nft.NftMatch(nft.Comparison.EQUAL, nft.Payload("tcp", "dport"), nft.Literal("80")),
                 nft.OpaqueStatement("frobnicate the packet"),
             ),
         ),

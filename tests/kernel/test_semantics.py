@@ -304,18 +304,29 @@ def test_iif_is_an_index_and_iifname_a_name(word: str, expected: Agreed) -> None
     index = next(link.ifindex for link in host.links.items if link.name == "lxc1")
     right = nft.Literal(str(index)) if word == "iif" else nft.Literal("cali1")
     rule = NftRule(
-        "ip",
+        nft.NftFamily.IP,
         "t",
         "c",
         1,
         SPAN,
-        (nft.NftMatch("==", nft.Meta(word), right), nft.Counter(), nft.NftVerdict("drop")),
+        (
+            nft.NftMatch(nft.Comparison.EQUAL, nft.Meta(word), right),
+            nft.Counter(),
+            nft.NftVerdict("drop"),
+        ),
     )
     chain = NftChain(
-        name="c", type="filter", hook="prerouting", priority=0, policy="accept", rules=(rule,)
+        name="c",
+        type=nft.NftChainType.FILTER,
+        hook=nft.NftHook.PREROUTING,
+        priority=0,
+        policy=nft.NftPolicy.ACCEPT,
+        rules=(rule,),
     )
     tables = Listing(
-        (NftTable(family="ip", name="t", chains={"c": chain}),), True, "nft list ruleset"
+        (NftTable(family=nft.NftFamily.IP, name="t", chains={"c": chain}),),
+        True,
+        "nft list ruleset",
     )
     node = replace(node, namespaces={**node.namespaces, HOST: replace(host, nftables=tables)})
     assert expected == agree(node, TO_WORLD)

@@ -10,6 +10,7 @@ from podpath.net.provenance import Listing
 from podpath.node.links import Link
 from podpath.node.netfilter import ConntrackEntry, ConnTuple
 from podpath.node.routing import Nexthop, PolicyRule, Route
+from podpath.xtables.legality import ChainPolicy
 from podpath_lab.draft import Draft
 from podpath_lab.script import (
     emit_connection,
@@ -110,7 +111,7 @@ def test_a_translated_connection_is_given_as_before_nat() -> None:
 def test_a_table_reads_as_iptables_restore_takes_it() -> None:
     """Base chains carry their policy, counters stand at zero, and the table is committed."""
     draft = Draft()
-    draft.add_netns("host").table("filter", "nft").policies["FORWARD"] = "DROP"
+    draft.add_netns("host").table("filter", "nft").policies["FORWARD"] = ChainPolicy.DROP
     table = draft.freeze().host.netfilter[4].tables[0]
     assert (
         "*filter\n:INPUT ACCEPT [0:0]\n:FORWARD DROP [0:0]\n:OUTPUT ACCEPT [0:0]\nCOMMIT\n"

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from podpath.net.addresses import Address, IfName, Mac, Prefix
+from podpath.net.nft import NftFamily
 from podpath.net.provenance import Known
 from podpath.node.alteration import apply_change, apply_changes
 from podpath.node.change import (
@@ -32,6 +33,7 @@ from podpath.node.nftables import NftTable
 from podpath.node.node import HOST, Node
 from podpath.node.routing import DEFAULT_RULES, PolicyRule
 from podpath.testing.nodes import given_netns, given_node
+from podpath.xtables.legality import ChainPolicy, TableFlavour, TableName
 from tests.checks.nodes import address, chain, link, netns, node, route, rule, table
 
 FIRST, SECOND = rule("FORWARD", 1, "ONE"), rule("FORWARD", 2, "TWO")
@@ -74,7 +76,12 @@ def test_a_policy_is_set() -> None:
     changed = apply_change(
         host(),
         SetPolicy(
-            netns=HOST, family=4, flavour="nft", table="filter", chain="FORWARD", policy="ACCEPT"
+            netns=HOST,
+            family=4,
+            flavour=TableFlavour.NFT,
+            table="filter",
+            chain="FORWARD",
+            policy=ChainPolicy.ACCEPT,
         ),
     )
     fact = changed.host.netfilter[4].tables[0].chains["FORWARD"]
@@ -83,8 +90,8 @@ def test_a_policy_is_set() -> None:
     assert targets(changed) == targets(host())
 
 
-@pytest.mark.parametrize("flavour", ["legacy", "nft"])
-def test_a_change_touches_its_own_flavour_only(flavour: str) -> None:
+@pytest.mark.parametrize("flavour", list(TableFlavour))
+def test_a_change_touches_its_own_flavour_only(flavour: TableFlavour) -> None:
     """Rules of nft are not reached by a change of legacy."""
     changed = apply_change(host(), DeleteRule(netns=HOST, family=4, flavour=flavour, rule=FIRST))
     assert len(targets(changed)) == (1 if flavour == "nft" else 2)
@@ -152,7 +159,14 @@ def test_a_device_takes_its_attributes() -> None:
         DeleteRoute(netns=HOST, route=route("1.0.0.0/8", "eth0")),
         DeleteConntrack(netns=HOST, original_dst=str(Address.parse("10.0.0.1"))),
         SetLink(netns=HOST, link=IfName("nothing"), attributes=(("mtu", "1"),)),
-        SetPolicy(netns=HOST, family=4, flavour="nft", table="nat", chain="FORWARD", policy="DROP"),
+        SetPolicy(
+            netns=HOST,
+            family=4,
+            flavour=TableFlavour.NFT,
+            table="nat",
+            chain="FORWARD",
+            policy=ChainPolicy.DROP,
+        ),
     ],
 )
 def test_a_change_of_something_that_is_not_there_changes_nothing(change: Change) -> None:
@@ -176,7 +190,10 @@ def test_a_forwarding_entry_takes_the_place_of_the_one_of_its_mac() -> None:
 
 def test_a_table_takes_the_place_of_the_one_of_its_flavor() -> None:
     """One that is new stands where the kernel has it."""
-    made = [Table(name=name, family=4, flavour="nft", chains={}) for name in ("filter", "raw")]
+    made = [
+        Table(name=TableName(name), family=4, flavour=TableFlavour.NFT, chains={})
+        for name in ("filter", "raw")
+    ]
     changed = apply_changes(host(), [PutTable(netns=HOST, table=one) for one in made])
 
     assert ["raw", "filter"] == [one.name for one in changed.host.netfilter[4].tables]
@@ -185,7 +202,7 @@ def test_a_table_takes_the_place_of_the_one_of_its_flavor() -> None:
 
 def test_native_tables_are_put_and_all_is_known_after_a_flush() -> None:
     """A flush of one family leaves the other's, and what iptables-nft made of it goes too."""
-    made = NftTable(family="ip6", name="t")
+    made = NftTable(family=NftFamily.IP6, name="t")
     change = PutNftables(netns=HOST, tables=(made,), flushed=(4,), whole=True)
     changed = apply_change(host(), change)
 

@@ -34,9 +34,17 @@ def _at(span: object, item: object) -> object:
 
 def test_a_base_chain_says_where_it_stands() -> None:
     """Only base chains have a hook."""
-    chain = NftChain(name="c", type="filter", hook="ingress", priority=3, devices=("eth0",))
+    chain = NftChain(
+        name="c",
+        type=nft.NftChainType.FILTER,
+        hook=nft.NftHook.INGRESS,
+        priority=3,
+        devices=("eth0",),
+    )
     text = emit_table(
-        NftTable(family="netdev", name="t", chains={"c": chain, "d": NftChain(name="d")})
+        NftTable(
+            family=nft.NftFamily.NETDEV, name="t", chains={"c": chain, "d": NftChain(name="d")}
+        )
     )
 
     assert (True, False) == (chain.is_base, NftChain(name="d").is_base)
@@ -45,10 +53,10 @@ def test_a_base_chain_says_where_it_stands() -> None:
 
 def test_bit_fields_keep_their_sign() -> None:
     """`ct state == new` and `ct state new` are two conditions."""
-    same = nft.NftMatch("==", nft.Ct("state"), nft.Literal("new"))
+    same = nft.NftMatch(nft.Comparison.EQUAL, nft.Ct("state"), nft.Literal("new"))
     assert ("ct state == new", "ct state new") == (
         emit_statement(same),
-        emit_statement(same._replace(op="in")),
+        emit_statement(same._replace(op=nft.Comparison.ANY_BIT)),
     )
 
 
@@ -63,4 +71,4 @@ def test_rules_name_their_chain() -> None:
 
 def test_prefixes_keep_their_length() -> None:
     """Expressions are spelled as nft does."""
-    assert "fib saddr . iif oif" == emit_expression(nft.Fib(("saddr", "iif"), "oif"))
+    assert "fib saddr . iif oif" == emit_expression(nft.Fib(("saddr", "iif"), nft.FibResult.OIF))

@@ -11,6 +11,7 @@ from podpath.net.addresses import Address
 from podpath.net.provenance import Known, Listing, Unknown
 from podpath.node.netfilter import Netfilter, Table
 from podpath.node.node import Netns, NetnsRole, Node, Socket
+from podpath.xtables.legality import TableFlavour, TableName
 
 NOTHING: Listing[object] = Listing((), False, "")
 
@@ -61,7 +62,9 @@ def test_the_host_is_a_namespace_of_the_node() -> None:
 
 def test_tables_of_both_families_are_the_namespaces() -> None:
     """A family that nobody printed has none."""
-    table = Table(name="filter", family=6, flavour="nft", chains={}, complete=True)
+    table = Table(
+        name=TableName.FILTER, family=6, flavour=TableFlavour.NFT, chains={}, complete=True
+    )
     filtered = replace(netns(), netfilter={6: Netfilter(tables=(table,), complete=True, ask="")})
     assert [] == netns().tables
     assert [table] == filtered.tables

@@ -35,7 +35,7 @@ from podpath.testing.nodes import ip
 TICKETS = Path(__file__).parent.parent / "data" / "tickets"
 SPAN = Span(Source(name="rules", lines=("a rule",)), 1, 1)
 RULE = Rule("filter", "FORWARD", 3, SPAN, Target("DROP"))
-NATIVE = NftRule("inet", "t", "c", 1, SPAN, (nft.NftVerdict("drop"),), 7)
+NATIVE = NftRule(nft.NftFamily.INET, "t", "c", 1, SPAN, (nft.NftVerdict("drop"),), 7)
 A, B = ip("10.0.0.1"), ip("10.0.0.2")
 FAMILIES = (
     "spell_device", "spell_bridge", "spell_cilium", "spell_route", "spell_neighbour",

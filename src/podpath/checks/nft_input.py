@@ -145,7 +145,7 @@ class PortWalk:
         open where any that may hold lets it in.
         """
         for element in self._list_elements(vmap.data):
-            answer = self._match(nft.NftMatch("==", vmap.key, element.key))
+            answer = self._match(nft.NftMatch(nft.Comparison.EQUAL, vmap.key, element.key))
             if answer is False:
                 continue
             if not isinstance(element.data, nft.NftVerdict):

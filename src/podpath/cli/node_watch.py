@@ -176,9 +176,13 @@ class _Text:
     def drop(self, told: ToldDrop) -> None:
         """Print a drop."""
         text = render_drop(
-            told.drop.key, told.function, told.explanation, self._style,
-            clock=_clock(_wall(told)), notes=_note(told, self._watch.name_all(told.drop.key)),
-        )  # fmt: skip
+            told.drop.key,
+            told.function,
+            told.explanation,
+            self._style,
+            clock=_clock(_wall(told)),
+            notes=_note(told, self._watch.name_all(told.drop.key)),
+        )
         click.echo(text, nl=False)
 
     def turn(self, told: ToldTurn) -> None:

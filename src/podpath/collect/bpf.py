@@ -102,11 +102,16 @@ class BatchTaker:
         while True:
             attributes = bytearray(
                 _BATCH.pack(
-                    0 if first else ctypes.addressof(before), ctypes.addressof(after),
-                    ctypes.addressof(self._keys), ctypes.addressof(self._values), self._entries,
-                    descriptor, 0, 0,
+                    0 if first else ctypes.addressof(before),
+                    ctypes.addressof(after),
+                    ctypes.addressof(self._keys),
+                    ctypes.addressof(self._values),
+                    self._entries,
+                    descriptor,
+                    0,
+                    0,
                 )
-            )  # fmt: skip
+            )
             count, more = _take_batch(attributes)
             key, value = self._sizes
             if count:
@@ -136,9 +141,18 @@ def load_program(kind: int, instructions: bytes) -> int:
 
     def attributes(level: int, size: int, log: int) -> bytes:
         return struct.pack(
-            "=IIQQIIQII16s", kind, count, ctypes.addressof(code), ctypes.addressof(licence),
-            level, size, log, 0, 0, b"podpath_watch",
-        )  # fmt: skip
+            "=IIQQIIQII16s",
+            kind,
+            count,
+            ctypes.addressof(code),
+            ctypes.addressof(licence),
+            level,
+            size,
+            log,
+            0,
+            0,
+            b"podpath_watch",
+        )
 
     try:
         return _bpf(_PROG_LOAD, attributes(0, 0, 0), "load a BPF program")

@@ -23,6 +23,7 @@ from podpath.node.case import Case, ChangeCommand
 from podpath.node.change import DeleteRoute, SetSysctl
 from podpath.node.netfilter import Chain, Netfilter, Table
 from podpath.node.node import HOST, Cilium, Netns, Node
+from podpath.xtables.legality import ChainPolicy, TableFlavour, TableName
 
 
 class Switch(NamedTuple):
@@ -56,6 +57,9 @@ SWITCHES: tuple[Switch, ...] = (
 FORWARD_ASK = "iptables -t filter -nvL FORWARD"
 NAT_ASK = "iptables -t nat -nvL POSTROUTING"
 WAY_BACK_ASK = "tcpdump -ni any"
+_UNSHOWN_FILTER = Table(
+    name=TableName.FILTER, family=4, flavour=TableFlavour.NFT, chains={}, complete=False
+)
 """What tells where the rules are shown: with which source it leaves, and whether anything comes
 back.
 """
@@ -109,13 +113,10 @@ def _drop_forwarded(node: Node) -> Iterator[World]:
     shown = [table for table in netfilter.tables if table.name == "filter"]
     if netfilter.complete or any("FORWARD" in table.chains for table in shown):
         return
-    chain: Known[Chain] = Known(Chain(name="FORWARD", rules=(), policy="DROP"), None, "supposed")
+    dropping = Chain(name="FORWARD", rules=(), policy=ChainPolicy.DROP)
+    chain: Known[Chain] = Known(dropping, None, "supposed")
     kept = tuple(table for table in netfilter.tables if table.name != "filter")
-    filter_table = (
-        shown[0]
-        if shown
-        else Table(name="filter", family=4, flavour="nft", chains={}, complete=False)
-    )
+    filter_table = shown[0] if shown else _UNSHOWN_FILTER
     filter_table = replace(filter_table, chains={**filter_table.chains, "FORWARD": chain})
     host = replace(
         node.host,

@@ -29,6 +29,7 @@ from podpath.node.netfilter import (
 )
 from podpath.node.netfilter_text import emit_rule
 from podpath.node.node import HOST, Node
+from podpath.xtables.legality import ChainPolicy
 
 CANDIDATES = 8
 """How many places in a chain are tried: a CNI plugin's jump is near the one that decides."""
@@ -205,7 +206,7 @@ def accept_by_policy(node: Node, cause: Cause) -> Iterator[Repair]:
                         flavour=table.flavour,
                         table=table.name,
                         chain=hook,
-                        policy="ACCEPT",
+                        policy=ChainPolicy.ACCEPT,
                     ),
                 ),
             )

@@ -118,9 +118,19 @@ def decode_key(data: bytes, reasons: Mapping[int, str]) -> DropKey:
     location, reason, inode, ifindex, came, kind, protocol, flags, sport, dport, src, dst = found
     ethertype = int.from_bytes(kind, "big")
     return DropKey(
-        _name_reason(reason, reasons), location, inode, ifindex, came, ethertype, protocol, flags,
-        _swap(sport), _swap(dport), _address(ethertype, src), _address(ethertype, dst),
-    )  # fmt: skip
+        _name_reason(reason, reasons),
+        location,
+        inode,
+        ifindex,
+        came,
+        ethertype,
+        protocol,
+        flags,
+        _swap(sport),
+        _swap(dport),
+        _address(ethertype, src),
+        _address(ethertype, dst),
+    )
 
 
 def decode_event(event: bytes, reasons: Mapping[int, str]) -> HeardDrop:

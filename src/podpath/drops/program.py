@@ -148,10 +148,17 @@ def _find_conntrack(types: TypeTable) -> ConntrackLayout | None:
 def assemble_program(layout: Layout, maps: ProgramMaps) -> bytes:
     """Return the program's bytes for a kernel."""
     lines: list[Line] = [
-        *_begin(layout, maps), *_find_place(layout.at), *_find_packet(layout.at), *_key_packet(),
-        Label("keyed"), *_count(layout.at, maps), *_send(layout, maps), Label("end"), move(R0, 0),
+        *_begin(layout, maps),
+        *_find_place(layout.at),
+        *_find_packet(layout.at),
+        *_key_packet(),
+        Label("keyed"),
+        *_count(layout.at, maps),
+        *_send(layout, maps),
+        Label("end"),
+        move(R0, 0),
         leave(),
-    ]  # fmt: skip
+    ]
     return assemble(lines)
 
 

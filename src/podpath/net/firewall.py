@@ -63,13 +63,32 @@ class TypedRule(NamedTuple):
     """The ports that it asks for; all where they are spelled by name or negated."""
 
 
+class UfwAction(StrEnum):
+    """What a rule of ufw does."""
+
+    ALLOW = "ALLOW"
+    DENY = "DENY"
+    REJECT = "REJECT"
+    LIMIT = "LIMIT"
+
+
+class UfwDirection(StrEnum):
+    """Which packets a rule of ufw is about."""
+
+    IN = "IN"
+    OUT = "OUT"
+    FWD = "FWD"
+    """Packets that the host routes."""
+
+
 class AllowedSource(NamedTuple):
     """A rule of `ufw status`: who may (or may not) reach what."""
 
     to: str
     """As spelled: `5432`, `22/tcp`, `Anywhere on docker0`."""
-    action: str
-    """`ALLOW`, `DENY`, `REJECT`, `LIMIT`, with `IN`, `OUT` or `FWD` where it says so."""
+    action: UfwAction
+    direction: UfwDirection | None
+    """None where it does not say: packets to the host."""
     source: Prefix | None
     """None where it is anywhere, or no address."""
 

@@ -9,7 +9,127 @@ that a rule never loses a condition in silence.
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
+
+
+class NftFamily(StrEnum):
+    """The packets that a table's chains see."""
+
+    IP = "ip"
+    IP6 = "ip6"
+    INET = "inet"
+    ARP = "arp"
+    BRIDGE = "bridge"
+    NETDEV = "netdev"
+
+
+class NftChainType(StrEnum):
+    """What a chain is for."""
+
+    REGULAR = ""
+    """It stands at no hook and is jumped to."""
+    FILTER = "filter"
+    NAT = "nat"
+    ROUTE = "route"
+
+
+class NftHook(StrEnum):
+    """Where a base chain stands."""
+
+    NONE = ""
+    """A regular chain."""
+    INGRESS = "ingress"
+    PREROUTING = "prerouting"
+    INPUT = "input"
+    FORWARD = "forward"
+    OUTPUT = "output"
+    POSTROUTING = "postrouting"
+    EGRESS = "egress"
+
+
+class NftPolicy(StrEnum):
+    """What becomes of a packet that no rule of a base chain decides on."""
+
+    ACCEPT = "accept"
+    DROP = "drop"
+
+
+class CtDirection(StrEnum):
+    """Which direction of a connection a key of conntrack asks about."""
+
+    NONE = ""
+    """The key has no direction, or means the packet's own."""
+    ORIGINAL = "original"
+    REPLY = "reply"
+
+
+class FibResult(StrEnum):
+    """What a look into the routing tables returns."""
+
+    OIF = "oif"
+    OIFNAME = "oifname"
+    TYPE = "type"
+
+
+class NumgenMode(StrEnum):
+    """How numbers follow each other."""
+
+    RANDOM = "random"
+    INC = "inc"
+
+
+class HashKind(StrEnum):
+    """What a number is hashed from."""
+
+    JHASH = "jhash"
+    """An expression."""
+    SYMHASH = "symhash"
+    """The connection, the same for both of its directions."""
+
+
+class BitOperator(StrEnum):
+    """An operation on bits."""
+
+    AND = "&"
+    OR = "|"
+    XOR = "^"
+    LEFT_SHIFT = "<<"
+    RIGHT_SHIFT = ">>"
+
+
+class Comparison(StrEnum):
+    """How a condition compares its two sides."""
+
+    EQUAL = "=="
+    UNEQUAL = "!="
+    LESS = "<"
+    GREATER = ">"
+    AT_MOST = "<="
+    AT_LEAST = ">="
+    ANY_BIT = "in"
+    """One common bit is enough."""
+    NO_BIT = "!"
+    """No bit is common."""
+
+
+class RejectKind(StrEnum):
+    """What a rule tells the sender."""
+
+    DEFAULT = ""
+    """The family's port-unreachable."""
+    ICMP = "icmp"
+    ICMPV6 = "icmpv6"
+    ICMPX = "icmpx"
+    TCP_RESET = "tcp reset"
+
+
+class SetOperation(StrEnum):
+    """What a rule does with an element of a set."""
+
+    ADD = "add"
+    UPDATE = "update"
+    DELETE = "delete"
 
 
 class Literal(NamedTuple):
@@ -58,16 +178,14 @@ class Ct(NamedTuple):
 
     key: str
     """`state`, `status`, `mark`, `direction`, `zone`, `ip saddr`, `proto-dst`, ..."""
-    direction: str = ""
-    """`original` or `reply`; empty where the key has none."""
+    direction: CtDirection = CtDirection.NONE
 
 
 class Fib(NamedTuple):
     """A look into the routing tables: `fib saddr . iif oif`, `fib daddr type`."""
 
     flags: tuple[str, ...]
-    result: str
-    """`oif`, `oifname` or `type`."""
+    result: FibResult
 
 
 class TcpOption(NamedTuple):
@@ -87,8 +205,7 @@ class Rt(NamedTuple):
 class Numgen(NamedTuple):
     """A number that the kernel draws or counts: `numgen random mod 2`."""
 
-    mode: str
-    """`random` or `inc`."""
+    mode: NumgenMode
     mod: int
     offset: int = 0
 
@@ -96,8 +213,7 @@ class Numgen(NamedTuple):
 class Hash(NamedTuple):
     """A number that the kernel hashes: `jhash ip saddr mod 4 seed 0x1`, `symhash mod 2`."""
 
-    kind: str
-    """`jhash` or `symhash`."""
+    kind: HashKind
     mod: int
     offset: int = 0
     seed: int | None = None
@@ -108,8 +224,7 @@ class Hash(NamedTuple):
 class Binary(NamedTuple):
     """Bits of a value: `meta mark & 0xff`."""
 
-    op: str
-    """`&`, `|`, `^`, `<<` or `>>`."""
+    op: BitOperator
     left: Expression
     right: Expression
 
@@ -191,8 +306,7 @@ Expression = (
 class NftMatch(NamedTuple):
     """A condition: `ip saddr 10.0.0.0/8`, `ct state established,related`."""
 
-    op: str
-    """`==`, `!=`, `<`, `>`, `<=`, `>=`, or `in` where one common bit is enough."""
+    op: Comparison
     left: Expression
     right: Expression
 
@@ -218,15 +332,14 @@ class Nat(NamedTuple):
     address: Expression | None = None
     port: Expression | None = None
     flags: tuple[str, ...] = ()
-    family: str = ""
-    """`ip` or `ip6` where the rule says it (in tables of family inet)."""
+    family: NftFamily | None = None
+    """None where the rule does not say it; in tables of family inet it does."""
 
 
 class NftReject(NamedTuple):
     """Drop, and tell the sender."""
 
-    kind: str = ""
-    """`icmp`, `icmpv6`, `icmpx` or `tcp reset`; empty: the family's port-unreachable."""
+    kind: RejectKind = RejectKind.DEFAULT
     code: str = ""
 
 
@@ -280,8 +393,7 @@ class Duplicate(NamedTuple):
 class SetUpdate(NamedTuple):
     """`add @set { ip saddr }`: the packet enters an element."""
 
-    op: str
-    """`add`, `update` or `delete`."""
+    op: SetOperation
     key: Expression
     name: str
     text: str = ""

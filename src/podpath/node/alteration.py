@@ -39,6 +39,7 @@ from podpath.node.links import BridgePort, FdbEntry, Link, Neighbour
 from podpath.node.netfilter import TABLE_ORDER, Chain, IpSet, Netfilter, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.node import Cilium, Netns, Node
+from podpath.xtables.legality import TableName
 
 T = TypeVar("T")
 
@@ -282,7 +283,7 @@ def _alter_netfilter(
     if isinstance(change, PutChain) and not any(
         (table.name, table.flavour) == (name, change.flavour) for table in netfilter.tables
     ):
-        made = Table(name=name, family=change.family, flavour=change.flavour, chains={})
+        made = Table(name=TableName(name), family=change.family, flavour=change.flavour, chains={})
         netfilter = replace(netfilter, tables=(*netfilter.tables, made))
     tables = tuple(
         _alter_table(table, change)

@@ -10,6 +10,7 @@ from podpath.node.links import FdbEntry, InterfaceAddress, Neighbour
 from podpath.node.netfilter import Chain, IpSet, Rule, Table
 from podpath.node.nftables import NftTable
 from podpath.node.routing import PolicyRule, Route
+from podpath.xtables.legality import ChainPolicy, TableFlavour
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +73,7 @@ class DeleteRule:
 
     netns: str
     family: Family
-    flavour: str
+    flavour: TableFlavour
     rule: Rule
 
 
@@ -82,7 +83,7 @@ class InsertRule:
 
     netns: str
     family: Family
-    flavour: str
+    flavour: TableFlavour
     rule: Rule
 
 
@@ -92,10 +93,10 @@ class SetPolicy:
 
     netns: str
     family: Family
-    flavour: str
+    flavour: TableFlavour
     table: str
     chain: str
-    policy: str
+    policy: ChainPolicy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -138,7 +139,7 @@ class PutChain:
 
     netns: str
     family: Family
-    flavour: str
+    flavour: TableFlavour
     table: str
     chain: Chain
 

@@ -229,7 +229,7 @@ class InterfaceAddress:
     address: Address
     length: int
     scope: str = "global"
-    """`global`, `site`, `link` or `host`."""
+    """As `ip` prints it: `global`, `site`, `link`, `host`, another one by its number."""
     secondary: bool = False
     broadcast: Address | None = None
     peer: Address | None = None

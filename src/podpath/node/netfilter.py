@@ -17,6 +17,7 @@ from podpath.net.addresses import Address, Family
 from podpath.net.packet import endpoint
 from podpath.net.protocols import ICMP, ICMPV6, protocol_name
 from podpath.net.provenance import Fact, Span
+from podpath.xtables.legality import ChainPolicy, TableFlavour, TableName
 from podpath.xtables.rule import (
     InterfaceMatch,
     Match,
@@ -47,7 +48,7 @@ __all__ = [
 ]
 
 
-TABLE_ORDER = ("raw", "mangle", "nat", "filter", "security")
+TABLE_ORDER = tuple(TableName)
 """The kernel's order of iptables tables, as far as it is the same at all hooks."""
 
 
@@ -60,8 +61,8 @@ class Chain:
     """In evaluation order. May be a lazy sequence that reads rules when they are first asked
     for.
     """
-    policy: str | None = None
-    """`ACCEPT` or `DROP` of a base chain."""
+    policy: ChainPolicy | None = None
+    """Of a base chain."""
     complete: bool = True
     """False where the evidence shows only some of its rules."""
     in_line: int | None = None
@@ -86,13 +87,9 @@ class SpelledRules(Protocol):
 class Table:
     """One iptables table of one flavor and family."""
 
-    name: str
-    """`raw`, `mangle`, `nat`, `filter` or `security`."""
+    name: TableName
     family: Family
-    flavour: str
-    """`legacy` or `nft`: how iptables put it into the kernel; they are two sets of hooks, and both
-    run.
-    """
+    flavour: TableFlavour
     chains: Mapping[str, Fact[Chain]]
     complete: bool = True
     """False: a chain that is missing here may exist; the walk asks for it."""

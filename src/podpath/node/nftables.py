@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from podpath.net import nft
+from podpath.net.nft import NftChainType, NftFamily, NftHook, NftPolicy
 from podpath.net.provenance import Span
 
 
 class NftRule(NamedTuple):
     """One rule of a chain."""
 
-    family: str
+    family: NftFamily
     table: str
     chain: str
     position: int
@@ -44,13 +45,10 @@ class NftChain:
 
     name: str
     rules: tuple[NftRule, ...] = ()
-    type: str = ""
-    """`filter`, `nat` or `route` of a base chain; empty for a regular one."""
-    hook: str = ""
-    """`prerouting`, `input`, `forward`, `output`, `postrouting`, `ingress` or `egress`."""
+    type: NftChainType = NftChainType.REGULAR
+    hook: NftHook = NftHook.NONE
     priority: int = 0
-    policy: str = "accept"
-    """`accept` or `drop`: what becomes of what no rule decides on."""
+    policy: NftPolicy = NftPolicy.ACCEPT
     devices: tuple[str, ...] = ()
     """Of ingress and egress chains."""
     complete: bool = True
@@ -92,8 +90,7 @@ class NftSet:
 class NftTable:
     """One table."""
 
-    family: str
-    """`ip`, `ip6`, `inet`, `netdev`, `arp` or `bridge`."""
+    family: NftFamily
     name: str
     chains: Mapping[str, NftChain] = field(default_factory=dict)
     """In the order in which they were made: of base chains with one priority, the last made runs

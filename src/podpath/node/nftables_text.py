@@ -78,7 +78,8 @@ def emit_statement(statement: nft.Statement) -> str:  # noqa: C901, PLR0911, PLR
     """Spell one statement."""
     match statement:
         case nft.NftMatch(op, left, right):
-            sign = "" if op == "in" or (op == "==" and not _needs_sign(left)) else f" {op}"
+            is_plain = op is nft.Comparison.EQUAL and not _needs_sign(left)
+            sign = "" if op is nft.Comparison.ANY_BIT or is_plain else f" {op}"
             return f"{emit_expression(left)}{sign} {_emit_constant(left, right)}"
         case nft.Vmap(key, data):
             return f"{emit_expression(key)} vmap {emit_expression(data)}"

@@ -54,29 +54,31 @@ def render_drop_line(
 ) -> str:
     """Render one drop."""
     step = found.step
-    return _dump({
-        "schema": SCHEMA,
-        "kind": "drop",
-        "time": round(notes.time, 6),
-        "told_after_ms": round(notes.seconds * 1000, 1),
-        **flow_object(drop.key, notes.names),
-        "device": escape(found.link) or None,
-        "ifindex": drop.key.ifindex,
-        "input_ifindex": drop.key.input,
-        "function": escape(function),
-        "mark": drop.mark,
-        "packet": drop.data.hex() or None,
-        "original": None if drop.original is None else _ends_object(drop.original),
-        "flow": escape(str(group(drop.key))),
-        "agreement": found.agreement.value,
-        "model_age": round(notes.age, 3),
-        "said": spell_drop(drop.key, found),
-        "stage": None if step is None else escape(step.stage),
-        "kernel": None if step is None else escape(step.function),
-        "evidence": [quote_object(span) for span in dict.fromkeys(found.spans)],
-        "owner": owner_object(found.owner),
-        "whose": owned_objects(found.owners.list_owned(found.spans)),
-    })  # fmt: skip
+    return _dump(
+        {
+            "schema": SCHEMA,
+            "kind": "drop",
+            "time": round(notes.time, 6),
+            "told_after_ms": round(notes.seconds * 1000, 1),
+            **flow_object(drop.key, notes.names),
+            "device": escape(found.link) or None,
+            "ifindex": drop.key.ifindex,
+            "input_ifindex": drop.key.input,
+            "function": escape(function),
+            "mark": drop.mark,
+            "packet": drop.data.hex() or None,
+            "original": None if drop.original is None else _ends_object(drop.original),
+            "flow": escape(str(group(drop.key))),
+            "agreement": found.agreement.value,
+            "model_age": round(notes.age, 3),
+            "said": spell_drop(drop.key, found),
+            "stage": None if step is None else escape(step.stage),
+            "kernel": None if step is None else escape(step.function),
+            "evidence": [quote_object(span) for span in dict.fromkeys(found.spans)],
+            "owner": owner_object(found.owner),
+            "whose": owned_objects(found.owners.list_owned(found.spans)),
+        }
+    )
 
 
 def _ends_object(packet: Packet) -> dict[str, object]:
@@ -104,14 +106,16 @@ def render_counts_line(
     """Render a turn (`flows`) or everything (`summary`): counts and rates by flow, and what decided
     each.
     """
-    return _dump({
-        "schema": SCHEMA,
-        "kind": kind,
-        "seconds": round(seconds, 3),
-        "flows": [_count_object(one, seconds) for one in flows],
-        "left_out": left_out,
-        "losses": dict(losses),
-    })  # fmt: skip
+    return _dump(
+        {
+            "schema": SCHEMA,
+            "kind": kind,
+            "seconds": round(seconds, 3),
+            "flows": [_count_object(one, seconds) for one in flows],
+            "left_out": left_out,
+            "losses": dict(losses),
+        }
+    )
 
 
 def _count_object(one: CountedFlow, seconds: float) -> dict[str, object]:

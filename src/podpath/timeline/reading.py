@@ -351,9 +351,13 @@ def _find_nested(source: Source) -> list[_Nested]:
     signed = [
         line
         for line in source.lines
-        if "time=" in line or "ts=" in line or '"ts"' in line or '"time' in line
-        or "[20" in line or ":20" in line
-    ]  # fmt: skip
+        if "time=" in line
+        or "ts=" in line
+        or '"ts"' in line
+        or '"time' in line
+        or "[20" in line
+        or ":20" in line
+    ]
     half = _SAMPLED // 2
     sampled = signed if len(signed) <= _SAMPLED else signed[:half] + signed[-half:]
     utc = WallClock(UTC)

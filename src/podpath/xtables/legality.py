@@ -8,6 +8,34 @@ net/ipv4/netfilter/ip_tables.c and net/netfilter/x_tables.c v6.12).
 from __future__ import annotations
 
 from collections.abc import Mapping
+from enum import StrEnum
+
+
+class TableName(StrEnum):
+    """The tables of iptables, in the order that the kernel runs them in, as far as it is the same
+    at all hooks.
+    """
+
+    RAW = "raw"
+    MANGLE = "mangle"
+    NAT = "nat"
+    FILTER = "filter"
+    SECURITY = "security"
+
+
+class TableFlavour(StrEnum):
+    """How iptables put a table into the kernel; they are two sets of hooks, and both run."""
+
+    LEGACY = "legacy"
+    NFT = "nft"
+
+
+class ChainPolicy(StrEnum):
+    """What becomes of a packet that no rule of a base chain decides on."""
+
+    ACCEPT = "ACCEPT"
+    DROP = "DROP"
+
 
 BASE_CHAINS: Mapping[str, tuple[str, ...]] = {
     "raw": ("PREROUTING", "OUTPUT"),

@@ -280,10 +280,15 @@ class _Repeats:
         self._stream, self._seq, self._ack, self._flags, self._payload, self._length, self._said = (
             values.take(places)
             for values in (
-                streams.stream, streams.seq, streams.ack, streams.flags, streams.payload,
-                streams.length, said,
+                streams.stream,
+                streams.seq,
+                streams.ack,
+                streams.flags,
+                streams.payload,
+                streams.length,
+                said,
             )
-        )  # fmt: skip
+        )
         self._rows = streams.rows.take(places)
         self._time = streams.columns.time.take(self._rows)
         self._runs = Runs(self._stream)

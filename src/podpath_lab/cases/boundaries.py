@@ -80,9 +80,17 @@ def _range(chance: Random, ports: tuple[int, ...]) -> str:
     """Spell a range of ports that ends on one that is spoken, or beside it."""
     port = chance.choice(ports)
     first, last = chance.choice(
-        ((port, port), (0, port), (port, HIGHEST), (0, port - 1), (port + 1, HIGHEST),
-         (port - 1, port), (port, port + 1), (0, HIGHEST))
-    )  # fmt: skip
+        (
+            (port, port),
+            (0, port),
+            (port, HIGHEST),
+            (0, port - 1),
+            (port + 1, HIGHEST),
+            (port - 1, port),
+            (port, port + 1),
+            (0, HIGHEST),
+        )
+    )
     return f"{first}:{last}"
 
 
@@ -126,9 +134,15 @@ def _move_statement(
             return statement._replace(right=nft.Interval(nft.Literal(first), nft.Literal(last)))
         case nft.Vmap(data=nft.SetOf(elements=(_, *_) as elements)):
             return statement._replace(data=nft.SetOf((chance.choice(elements),)))
-        case nft.NftReject(kind="icmp"):
-            codes = ("net-unreachable", "prot-unreachable", "port-unreachable", "net-prohibited",
-                     "host-prohibited", "admin-prohibited")  # fmt: skip
+        case nft.NftReject(kind=nft.RejectKind.ICMP):
+            codes = (
+                "net-unreachable",
+                "prot-unreachable",
+                "port-unreachable",
+                "net-prohibited",
+                "host-prohibited",
+                "admin-prohibited",
+            )
             return statement._replace(code=chance.choice(codes))
         case _:
             return statement

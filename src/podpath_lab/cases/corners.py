@@ -47,7 +47,8 @@ STRANGERS = ("203.0.113.0/24", "198.51.100.0/24")
 world's.
 """
 _COUNTER = nft.Counter()
-_OF_IP = nft.NftMatch("==", nft.Meta("protocol"), nft.Literal("ip"))
+_EQUALITY = (nft.Comparison.EQUAL, nft.Comparison.UNEQUAL)
+_OF_IP = nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("protocol"), nft.Literal("ip"))
 _PATTERNS = {"tcp": ("80", "443"), "udp": ("53", "8080")}
 
 
@@ -85,9 +86,15 @@ def draw_odd_frame(chance: Random, topology: Topology, frame: Packet) -> Packet:
         return draw_error(chance, frame)
     if sized and chance.random() < 0.8:
         frame = frame._replace(
-            protocol=protocols.UDP, sport=frame.sport or 40000, dport=frame.dport or PORTS[0],
-            flags=0, icmp_type=0, seq=0, ack=0, ttl=64,
-        )  # fmt: skip
+            protocol=protocols.UDP,
+            sport=frame.sport or 40000,
+            dport=frame.dport or PORTS[0],
+            flags=0,
+            icmp_type=0,
+            seq=0,
+            ack=0,
+            ttl=64,
+        )
     if frame.protocol == protocols.UDP:
         return frame._replace(payload=LENGTH - 28, length=LENGTH)
     return frame
@@ -97,13 +104,27 @@ def draw_error(chance: Random, frame: Packet) -> Packet:
     """Return an ICMP error instead of a crafted frame: it quotes what its sender never got."""
     kind, code = chance.choice(_ERRORS)
     about = Packet(
-        frame.dst, frame.src, protocols.UDP, frame.dport or 80, frame.sport or 80, length=28,
+        frame.dst,
+        frame.src,
+        protocols.UDP,
+        frame.dport or 80,
+        frame.sport or 80,
+        length=28,
         dont_fragment=False,
-    )  # fmt: skip
+    )
     return frame._replace(
-        protocol=protocols.ICMP, icmp_type=kind, icmp_code=code, sport=0, dport=0, flags=0,
-        seq=0, ack=0, payload=0, length=56, quoted=about,
-    )  # fmt: skip
+        protocol=protocols.ICMP,
+        icmp_type=kind,
+        icmp_code=code,
+        sport=0,
+        dport=0,
+        flags=0,
+        seq=0,
+        ack=0,
+        payload=0,
+        length=56,
+        quoted=about,
+    )
 
 
 def _draw_long_chain(chance: Random, host: DraftNetns, topology: Topology, flavour: str) -> None:
@@ -203,7 +224,7 @@ def _draw_early_table(chance: Random, topology: Topology) -> NftTable:
     """Draw a table, dormant now and then, with a chain before defragmentation, a set that is made
     of expressions, and conditions on fields that a packet may lack.
     """
-    hook = chance.choice(("prerouting", "output"))
+    hook = chance.choice((nft.NftHook.PREROUTING, nft.NftHook.OUTPUT))
     elements = tuple(
         nft.Element(nft.Concat((nft.Literal(str(address)), nft.Literal("80"))))
         for _, address in topology.speakers[::2]
@@ -212,28 +233,36 @@ def _draw_early_table(chance: Random, topology: Topology) -> NftTable:
         name="ends", types=("ip daddr", "tcp dport"), elements=_distinct(elements), typeof=True
     )
     marks = NftSet(
-        name="marks", types=(chance.choice(("meta mark", "ct mark")),), typeof=True,
+        name="marks",
+        types=(chance.choice(("meta mark", "ct mark")),),
+        typeof=True,
         elements=(nft.Element(nft.Literal("0x1")), nft.Element(nft.Literal("0x4000"))),
-    )  # fmt: skip
+    )
     read = nft.Meta("mark") if marks.types == ("meta mark",) else nft.Ct("mark")
     pair = nft.Concat((nft.Payload("ip", "daddr"), nft.Payload("tcp", "dport")))
     protocol = chance.choice(("tcp", "udp"))
     ports = nft.SetOf(tuple(nft.Element(nft.Literal(port)) for port in _PATTERNS[protocol]))
     rules: tuple[tuple[nft.Statement, ...], ...] = (
-        (nft.NftMatch(chance.choice(("==", "!=")), pair, nft.SetRef("ends")), _COUNTER),
-        (nft.NftMatch("!=", nft.Payload(protocol, "dport"), ports), _COUNTER),
-        (nft.NftMatch("==", read, nft.SetRef("marks")), _COUNTER),
+        (nft.NftMatch(chance.choice(_EQUALITY), pair, nft.SetRef("ends")), _COUNTER),
+        (nft.NftMatch(nft.Comparison.UNEQUAL, nft.Payload(protocol, "dport"), ports), _COUNTER),
+        (nft.NftMatch(nft.Comparison.EQUAL, read, nft.SetRef("marks")), _COUNTER),
         (_change_mark(chance), _COUNTER),
     )
     name = "early"
     chain = NftChain(
-        name="first", type="filter", hook=hook, priority=chance.choice((EARLY, EARLY, -390, 10)),
-        policy="accept", rules=_place("ip", name, "first", rules),
-    )  # fmt: skip
+        name="first",
+        type=nft.NftChainType.FILTER,
+        hook=hook,
+        priority=chance.choice((EARLY, EARLY, -390, 10)),
+        rules=_place(nft.NftFamily.IP, name, "first", rules),
+    )
     return NftTable(
-        family="ip", name=name, chains={"first": chain}, sets={"ends": held, "marks": marks},
+        family=nft.NftFamily.IP,
+        name=name,
+        chains={"first": chain},
+        sets={"ends": held, "marks": marks},
         dormant=chance.random() < 0.3,
-    )  # fmt: skip
+    )
 
 
 def _draw_device_table(chance: Random, topology: Topology) -> NftTable:
@@ -241,10 +270,11 @@ def _draw_device_table(chance: Random, topology: Topology) -> NftTable:
     name, chains = "wires", {}
     addresses = [address for _, address in topology.speakers]
     for number in range(chance.choice((1, 2))):
-        device, hook = chance.choice(topology.devices), chance.choice(("ingress", "egress"))
+        device = chance.choice(topology.devices)
+        hook = chance.choice((nft.NftHook.INGRESS, nft.NftHook.EGRESS))
         address = nft.Literal(str(chance.choice(addresses)))
         condition = nft.NftMatch(
-            chance.choice(("==", "!=")),
+            chance.choice(_EQUALITY),
             nft.Payload("ip", chance.choice(("saddr", "daddr"))),
             address,
         )
@@ -252,16 +282,25 @@ def _draw_device_table(chance: Random, topology: Topology) -> NftTable:
         rules: tuple[tuple[nft.Statement, ...], ...] = (
             (_OF_IP, _COUNTER),
             (_OF_IP, condition, _COUNTER, *ending),
-            (_OF_IP, nft.NftMatch("==", nft.Meta("l4proto"), nft.Literal("tcp")),
-             _change_mark(chance), _COUNTER),
-        )  # fmt: skip
+            (
+                _OF_IP,
+                nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("l4proto"), nft.Literal("tcp")),
+                _change_mark(chance),
+                _COUNTER,
+            ),
+        )
         called = f"{hook}_{number}"
         chains[called] = NftChain(
-            name=called, type="filter", hook=hook, devices=(device,),
-            priority=chance.choice((-5, 0, 5)), policy="accept",
-            rules=_place("netdev", name, called, rules),
-        )  # fmt: skip
-    return NftTable(family="netdev", name=name, chains=chains, dormant=chance.random() < 0.2)
+            name=called,
+            type=nft.NftChainType.FILTER,
+            hook=hook,
+            devices=(device,),
+            priority=chance.choice((-5, 0, 5)),
+            rules=_place(nft.NftFamily.NETDEV, name, called, rules),
+        )
+    return NftTable(
+        family=nft.NftFamily.NETDEV, name=name, chains=chains, dormant=chance.random() < 0.2
+    )
 
 
 def _change_mark(chance: Random) -> nft.Statement:
@@ -273,7 +312,7 @@ def _distinct(elements: tuple[nft.Element, ...]) -> tuple[nft.Element, ...]:
 
 
 def _place(
-    family: str, table: str, chain: str, rules: tuple[tuple[nft.Statement, ...], ...]
+    family: nft.NftFamily, table: str, chain: str, rules: tuple[tuple[nft.Statement, ...], ...]
 ) -> tuple[NftRule, ...]:
     made = []
     for position, statements in enumerate(rules, 1):

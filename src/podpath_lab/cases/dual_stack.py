@@ -87,17 +87,22 @@ def move_probe(probe: Probe) -> Probe:
 def move_frame(frame: Packet) -> Packet:
     """Return a crafted frame with the same between the same ends, of IPv6."""
     moved = frame._replace(
-        src=counterpart(frame.src), dst=counterpart(frame.dst), length=frame.length + 20,
+        src=counterpart(frame.src),
+        dst=counterpart(frame.dst),
+        length=frame.length + 20,
         dont_fragment=False,
-    )  # fmt: skip
+    )
     if frame.protocol != protocols.ICMP:
         return moved
     if frame.quoted is not None:
         kind, code = _ERRORS.get((frame.icmp_type, frame.icmp_code), (4, 0))
         return moved._replace(
-            protocol=protocols.ICMPV6, icmp_type=kind, icmp_code=code,
-            length=moved.length + 20, quoted=move_frame(frame.quoted),
-        )  # fmt: skip
+            protocol=protocols.ICMPV6,
+            icmp_type=kind,
+            icmp_code=code,
+            length=moved.length + 20,
+            quoted=move_frame(frame.quoted),
+        )
     return moved._replace(protocol=protocols.ICMPV6, icmp_type=int(_ICMP_TYPES["0"]))
 
 
@@ -115,10 +120,9 @@ def _prefix(prefix: Prefix) -> Prefix:
 def _give_addresses(netns: DraftNetns) -> None:
     netns.six = True
     netns.addresses += [  # the last one that was given is listed first
-        InterfaceAddress(link=each.link, address=counterpart(each.address),
-                         length=each.length + 96)
+        InterfaceAddress(link=each.link, address=counterpart(each.address), length=each.length + 96)
         for each in reversed(netns.addresses)
-    ]  # fmt: skip
+    ]
 
 
 def _routes(draft: Draft, netns: DraftNetns) -> list[Route]:
@@ -127,10 +131,14 @@ def _routes(draft: Draft, netns: DraftNetns) -> list[Route]:
         if route.prefix == Prefix.of(PROXY) or _leads_to_port(netns, route):
             continue
         made = replace(
-            route, prefix=_prefix(route.prefix), nexthops=_nexthops(draft, netns, route),
-            metric=route.metric or USUAL_METRIC, tos=0, scope="global",
+            route,
+            prefix=_prefix(route.prefix),
+            nexthops=_nexthops(draft, netns, route),
+            metric=route.metric or USUAL_METRIC,
+            tos=0,
+            scope="global",
             prefsrc=counterpart(route.prefsrc) if route.prefsrc else None,
-        )  # fmt: skip
+        )
         found.setdefault((made.prefix, made.metric, made.table), made)
     return list(found.values())
 
@@ -208,11 +216,12 @@ def _has_counterpart(rule: Rule) -> bool:
 def _rule(rule: Rule) -> Rule:
     protocol = rule.protocol
     return rule._replace(
-        src=_prefix_match(rule.src), dst=_prefix_match(rule.dst),
+        src=_prefix_match(rule.src),
+        dst=_prefix_match(rule.dst),
         protocol=ProtocolMatch(_protocol(protocol.number), protocol.negated) if protocol else None,
         matches=tuple(map(_match, rule.matches)),
         target=_target(rule.target) if rule.target else None,
-    )  # fmt: skip
+    )
 
 
 def _prefix_match(held: PrefixMatch | None) -> PrefixMatch | None:
@@ -229,15 +238,23 @@ def _match(match: Match) -> Match:
     if name == "addrtype":
         return Match(name, tuple(_substituted(each, "BROADCAST", "MULTICAST") for each in options))
     if name == "conntrack":
-        return Match(name, tuple(
-            _renamed(each, each.name, {"1": "58"}) if each.name == "ctproto" else each
-            for each in options
-        ))  # fmt: skip
+        return Match(
+            name,
+            tuple(
+                _renamed(each, each.name, {"1": "58"}) if each.name == "ctproto" else each
+                for each in options
+            ),
+        )
     if name == "set":
-        return Match(name, tuple(
-            each._replace(values=(f"{each.values[0]}6", *each.values[1:]))
-            if each.name == "match-set" else each for each in options
-        ))  # fmt: skip
+        return Match(
+            name,
+            tuple(
+                each._replace(values=(f"{each.values[0]}6", *each.values[1:]))
+                if each.name == "match-set"
+                else each
+                for each in options
+            ),
+        )
     if name == "connlimit":
         return Match(name, tuple(_renamed(each, each.name, {"32": "128"}) for each in options))
     return Match(name, options)
@@ -266,9 +283,11 @@ def _target(target: Target) -> Target:
         renamed = tuple(each._replace(name=f"hl-{each.name[4:]}") for each in options)
         return target._replace(name="HL", options=renamed)
     if target.name == "SET":
-        return target._replace(options=tuple(
-            each._replace(values=(f"{each.values[0]}6", *each.values[1:])) for each in options
-        ))  # fmt: skip
+        return target._replace(
+            options=tuple(
+                each._replace(values=(f"{each.values[0]}6", *each.values[1:])) for each in options
+            )
+        )
     return target._replace(options=options)
 
 
@@ -294,8 +313,10 @@ def _map(value: Any) -> Any:  # noqa: ANN401 - whatever a draft holds
     if isinstance(value, dict):
         return {key: _map(each) for key, each in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        return replace(value, **{each.name: _map(getattr(value, each.name))
-                                 for each in fields(value) if each.init})  # fmt: skip
+        return replace(
+            value,
+            **{each.name: _map(getattr(value, each.name)) for each in fields(value) if each.init},
+        )
     return value
 
 
@@ -362,14 +383,14 @@ def _ct(key: nft.Ct) -> nft.Ct:
 
 
 def _nat(nat: nft.Nat) -> nft.Nat:
-    family = "ip6" if nat.family == "ip" else nat.family
+    family = nft.NftFamily.IP6 if nat.family is nft.NftFamily.IP else nat.family
     return nat._replace(address=_map(nat.address), family=family)
 
 
 def _native_reject(reject: nft.NftReject) -> nft.NftReject:
-    if reject.kind != "icmp":
+    if reject.kind is not nft.RejectKind.ICMP:
         return reject
-    return nft.NftReject("icmpv6", _NATIVE_ANSWERS.get(reject.code, reject.code))
+    return nft.NftReject(nft.RejectKind.ICMPV6, _NATIVE_ANSWERS.get(reject.code, reject.code))
 
 
 _SPECIAL: dict[type, Callable[[Any], Any]] = {

@@ -12,6 +12,7 @@ from podpath.net import protocols
 from podpath.net.packet import Packet
 from podpath.net.probe import Probe
 from podpath.node.node import HOST, Node
+from podpath.xtables.legality import ChainPolicy
 from podpath_lab.cases import clients, corners, dual_stack, macvlans, proxies, tunnels
 from podpath_lab.cases.boundaries import SHARE, draw_settings, move_to_boundaries
 from podpath_lab.cases.crafted import draw_frame
@@ -198,5 +199,5 @@ def _draw_fault(chance: Random, host: DraftNetns) -> str:
             route for route in host.routes if route.prefix.length != 0 or route.table != 254
         ]
     else:
-        host.table("filter", "nft").policies["FORWARD"] = "DROP"
+        host.table("filter", "nft").policies["FORWARD"] = ChainPolicy.DROP
     return kind

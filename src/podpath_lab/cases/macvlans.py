@@ -30,10 +30,14 @@ def draw_macvlans(chance: Random, topology: Topology, probe: Probe) -> Probe:
         mac = Mac(f"02:00:00:00:77:0{number}")
         pod.links.append(
             Link(
-                name=IfName("net1"), ifindex=2, kind="macvlan", mac=mac, macvlan=shared,
+                name=IfName("net1"),
+                ifindex=2,
+                kind="macvlan",
+                mac=mac,
+                macvlan=shared,
                 mtu=topology.draft.namespaces[HOST].link(_UPLINK).mtu,
             )
-        )  # fmt: skip
+        )
         pod.add_address("net1", f"172.31.0.5{number}/24")
         pod.add_route("default", "net1", _GATEWAY)
         added.append((pod.name, Address.parse(f"172.31.0.5{number}")))

@@ -13,27 +13,46 @@ from podpath.node.nftables import NftChain, NftRule, NftSet, NftTable
 from podpath_lab.draft import DraftNetns
 from podpath_lab.topologies import Topology
 
-HOOKS = ("prerouting", "input", "forward", "output", "postrouting")
+HOOKS = (
+    nft.NftHook.PREROUTING,
+    nft.NftHook.INPUT,
+    nft.NftHook.FORWARD,
+    nft.NftHook.OUTPUT,
+    nft.NftHook.POSTROUTING,
+)
 PRIORITIES = (-400, -300, -160, -150, -140, -10, 0, 0, 5, 50, 110, 300)
 """Not those of conntrack and NAT themselves: which of them was registered first depends on
 rules.
 """
-NAT_HOOKS = {"prerouting": -100, "output": -100, "postrouting": 100, "input": 100}
+NAT_HOOKS = {
+    nft.NftHook.PREROUTING: -100,
+    nft.NftHook.OUTPUT: -100,
+    nft.NftHook.POSTROUTING: 100,
+    nft.NftHook.INPUT: 100,
+}
 _STATES = ("new", "established", "invalid", "related", "untracked")
 _COUNTER = nft.Counter()
+_ORDERS = (
+    nft.Comparison.LESS,
+    nft.Comparison.GREATER,
+    nft.Comparison.AT_MOST,
+    nft.Comparison.AT_LEAST,
+)
 
 
 def draw_native(chance: Random, host: DraftNetns, topology: Topology) -> None:
     """Give the host one or two native tables."""
     for name in ("first", "second")[: chance.choice((1, 1, 2))]:
-        family = chance.choice(("ip", "ip", "inet"))
+        family = chance.choice((nft.NftFamily.IP, nft.NftFamily.IP, nft.NftFamily.INET))
         host.nftables.append(_Drawing(chance, topology, family, name).table())
 
 
 class _Drawing:
     """One table being drawn."""
 
-    def __init__(self, chance: Random, topology: Topology, family: str, name: str) -> None:
+    def __init__(
+        self, chance: Random, topology: Topology, family: nft.NftFamily, name: str
+    ) -> None:
         self.chance, self.topology, self.family, self.name = chance, topology, family, name
         self.addresses = [address for _, address in topology.speakers] + [
             Address.parse("10.96.0.10")
@@ -49,8 +68,12 @@ class _Drawing:
         regular = tuple(self.chains)
         for number in range(self.chance.choice((1, 2, 3))):
             hook = self.chance.choice(HOOKS)
-            kind = "route" if hook == "output" and self.chance.random() < 0.5 else "filter"
-            policy = "drop" if self.chance.random() < 0.08 else "accept"
+            kind = nft.NftChainType.FILTER
+            if hook is nft.NftHook.OUTPUT and self.chance.random() < 0.5:
+                kind = nft.NftChainType.ROUTE
+            policy = nft.NftPolicy.ACCEPT
+            if self.chance.random() < 0.08:
+                policy = nft.NftPolicy.DROP
             chain = NftChain(
                 name=f"{kind}_{hook}_{number}",
                 type=kind,
@@ -64,7 +87,10 @@ class _Drawing:
             shift = self.chance.choice((-5, 0, 0, 5))
             self._add(
                 NftChain(
-                    name=f"nat_{hook}", type="nat", hook=hook, priority=NAT_HOOKS[hook] + shift
+                    name=f"nat_{hook}",
+                    type=nft.NftChainType.NAT,
+                    hook=hook,
+                    priority=NAT_HOOKS[hook] + shift,
                 ),
                 (),
                 hook,
@@ -114,7 +140,7 @@ class _Drawing:
         self.protocol = self.chance.choice(("tcp", "tcp", "udp"))
         # IPv6 of the kernel's own making would be counted, too
         statements: list[nft.Statement] = (
-            [nft.NftMatch("==", nft.Meta("nfproto"), nft.Literal("ipv4"))]
+            [nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("nfproto"), nft.Literal("ipv4"))]
             if self.family == "inet"
             else []
         )
@@ -141,8 +167,10 @@ class _Drawing:
         )
         return self._lookup(hook) if self.chance.random() < 0.08 else draw()
 
-    def _sign(self) -> str:
-        return "!=" if self.chance.random() < 0.2 else "=="
+    def _sign(self) -> nft.Comparison:
+        if self.chance.random() < 0.2:
+            return nft.Comparison.UNEQUAL
+        return nft.Comparison.EQUAL
 
     def _address(self) -> nft.Statement:
         chance = self.chance
@@ -150,7 +178,9 @@ class _Drawing:
         field = nft.Payload("ip", chance.choice(("saddr", "daddr")))
         if chance.random() < 0.2:
             return nft.NftMatch(
-                "==", nft.Concat((field, nft.Payload(self.protocol, "dport"))), nft.SetRef("pairs")
+                nft.Comparison.EQUAL,
+                nft.Concat((field, nft.Payload(self.protocol, "dport"))),
+                nft.SetRef("pairs"),
             )
         rights: tuple[nft.Expression, ...] = (
             nft.Literal(address),
@@ -164,7 +194,9 @@ class _Drawing:
         chance = self.chance
         if self.protocol == "tcp" and chance.random() < 0.3:
             return nft.NftMatch(
-                "==", _flags("fin", "syn", "rst", "ack"), nft.Literal(chance.choice(("syn", "ack")))
+                nft.Comparison.EQUAL,
+                _flags("fin", "syn", "rst", "ack"),
+                nft.Literal(chance.choice(("syn", "ack"))),
             )
         rights: tuple[nft.Expression, ...] = (
             nft.SetOf(tuple(nft.Element(nft.Literal(port)) for port in ("80", "443"))),
@@ -184,12 +216,12 @@ class _Drawing:
         chance = self.chance
         states = nft.Flags(tuple(map(nft.Literal, chance.sample(_STATES, 2))))
         status = nft.Literal(chance.choice(("assured", "confirmed", "snat", "dnat", "seen-reply")))
-        direction = chance.choice(("original", "reply"))
+        direction = chance.choice((nft.CtDirection.ORIGINAL, nft.CtDirection.REPLY))
         matches = (
-            nft.NftMatch("in", nft.Ct("state"), states),
-            nft.NftMatch("in", nft.Ct("state"), states.items[0]),
-            nft.NftMatch("in", nft.Ct("status"), status),
-            nft.NftMatch("==", nft.Ct("direction"), nft.Literal(direction)),
+            nft.NftMatch(nft.Comparison.ANY_BIT, nft.Ct("state"), states),
+            nft.NftMatch(nft.Comparison.ANY_BIT, nft.Ct("state"), states.items[0]),
+            nft.NftMatch(nft.Comparison.ANY_BIT, nft.Ct("status"), status),
+            nft.NftMatch(nft.Comparison.EQUAL, nft.Ct("direction"), nft.Literal(direction)),
             nft.NftMatch(
                 self._sign(),
                 nft.Ct("ip daddr", direction),
@@ -200,9 +232,9 @@ class _Drawing:
 
     def _meta(self) -> nft.Statement:
         chance = self.chance
-        masked = nft.Binary("&", nft.Meta("mark"), nft.Literal("0xff"))
+        masked = nft.Binary(nft.BitOperator.AND, nft.Meta("mark"), nft.Literal("0xff"))
         matches = (
-            nft.NftMatch("==", nft.Meta("l4proto"), nft.Literal(self.protocol)),
+            nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("l4proto"), nft.Literal(self.protocol)),
             nft.NftMatch(self._sign(), masked, nft.Literal("0x1")),
             nft.NftMatch(
                 self._sign(),
@@ -210,13 +242,13 @@ class _Drawing:
                 nft.Literal(self._device()),
             ),
             nft.NftMatch(
-                chance.choice(("<", ">", "<=", ">=")),
+                chance.choice(_ORDERS),
                 nft.Payload("ip", "ttl"),
                 nft.Literal(chance.choice(("63", "64"))),
             ),
-            nft.NftMatch("==", nft.Meta("pkttype"), nft.Literal("host")),
+            nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("pkttype"), nft.Literal("host")),
             nft.NftMatch(
-                chance.choice(("<", ">")),
+                chance.choice(_ORDERS[:2]),
                 nft.Meta("length"),
                 nft.Literal(chance.choice(("60", "84"))),
             ),
@@ -231,13 +263,13 @@ class _Drawing:
         """Draw a look into the routing tables; the way back is asked where the packet came in."""
         if hook == "prerouting" and self.chance.random() < 0.5:
             return nft.NftMatch(
-                "==",
-                nft.Fib(("saddr", "iif"), "oif"),
+                nft.Comparison.EQUAL,
+                nft.Fib(("saddr", "iif"), nft.FibResult.OIF),
                 nft.Literal(self.chance.choice(("missing", "exists"))),
             )
         return nft.NftMatch(
-            "==",
-            nft.Fib((self.chance.choice(("saddr", "daddr")),), "type"),
+            nft.Comparison.EQUAL,
+            nft.Fib((self.chance.choice(("saddr", "daddr")),), nft.FibResult.TYPE),
             nft.Literal(self.chance.choice(("local", "unicast"))),
         )
 
@@ -245,7 +277,10 @@ class _Drawing:
         chance = self.chance
         changes: list[nft.Statement] = [
             nft.Mangle(nft.Meta("mark"), nft.Literal(chance.choice(("0x1", "0x2", "0x4000")))),
-            nft.Mangle(nft.Meta("mark"), nft.Binary("|", nft.Meta("mark"), nft.Literal("0x4000"))),
+            nft.Mangle(
+                nft.Meta("mark"),
+                nft.Binary(nft.BitOperator.OR, nft.Meta("mark"), nft.Literal("0x4000")),
+            ),
             nft.Mangle(nft.Meta("mark"), nft.Ct("mark")),
             nft.Mangle(nft.Ct("mark"), nft.Meta("mark")),
             nft.Mangle(nft.Payload("ip", "dscp"), nft.Literal("cs1")),
@@ -285,8 +320,8 @@ class _Drawing:
                     chance.choice(
                         (
                             nft.NftReject(),
-                            nft.NftReject("icmp", "host-unreachable"),
-                            nft.NftReject("icmp", "admin-prohibited"),
+                            nft.NftReject(nft.RejectKind.ICMP, "host-unreachable"),
+                            nft.NftReject(nft.RejectKind.ICMP, "admin-prohibited"),
                         )
                     )
                 ]
@@ -304,10 +339,10 @@ class _Drawing:
     def _translation(self, hook: str) -> list[nft.Statement]:
         """Draw a condition and a translation that its hook allows."""
         chance = self.chance
-        family = "ip" if self.family == "inet" else ""
+        family = nft.NftFamily.IP if self.family is nft.NftFamily.INET else None
         conditions = [self._condition(hook)] if chance.random() < 0.5 else []
         ports: list[nft.Statement] = [
-            nft.NftMatch("==", nft.Meta("l4proto"), nft.Literal(self.protocol))
+            nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("l4proto"), nft.Literal(self.protocol))
         ]
         target = nft.Literal(str(chance.choice(self.addresses[:-1])))
         if hook in {"prerouting", "output"}:
@@ -338,4 +373,6 @@ def _network(address: str) -> str:
 
 
 def _flags(*names: str) -> nft.Expression:
-    return nft.Binary("&", nft.Payload("tcp", "flags"), nft.Flags(tuple(map(nft.Literal, names))))
+    return nft.Binary(
+        nft.BitOperator.AND, nft.Payload("tcp", "flags"), nft.Flags(tuple(map(nft.Literal, names)))
+    )

@@ -22,7 +22,7 @@ from podpath.node.netfilter import (
 )
 from podpath.xtables import registry
 from podpath.xtables.extension import MatchExtension
-from podpath.xtables.legality import ALL_TABLES
+from podpath.xtables.legality import ALL_TABLES, ChainPolicy
 from podpath.xtables.matches import mark
 from podpath.xtables.targets.silent import LOGGED
 from podpath_lab.cases.rare import draw_rare_match, draw_rare_protocol, draw_rare_target
@@ -55,7 +55,7 @@ def draw_table(
             _insert_counting_rules(chance, topology, chain, table.chains[chain])
     if name == "filter" and chance.random() < 0.1:
         base = chance.choice(BASE_CHAINS[name])
-        table.policies[base] = "DROP"
+        table.policies[base] = ChainPolicy.DROP
         if chance.random() < 0.4:
             table.chains[base].append(make_rule(Target("RETURN")))
     if user and chance.random() < 0.3:

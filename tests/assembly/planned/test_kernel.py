@@ -23,6 +23,7 @@ from podpath.node.netfilter import Chain
 from podpath.node.nftables_text import emit_rule
 from podpath.node.node import Node
 from podpath.xtables.alike import is_same_rule
+from podpath.xtables.legality import ChainPolicy
 from tests.seeds import fresh_seed
 
 pytestmark = pytest.mark.kernel("iptables-nft-restore", "iptables-legacy-restore", "nft")
@@ -156,7 +157,7 @@ def chains_of(node: Node) -> dict[str, Chain]:
     """Return what the tables of iptables hold; iptables-nft leaves out base chains without rules
     and policy.
     """
-    empty = [Chain(name=base, rules=(), policy="ACCEPT") for base in BASES]
+    empty = [Chain(name=base, rules=(), policy=ChainPolicy.ACCEPT) for base in BASES]
     found: dict[str, Chain] = {f"filter {chain.name}": chain for chain in empty}
     for table in node.host.netfilter[4].tables:
         for name, fact in table.chains.items():

@@ -14,6 +14,7 @@ from podpath.node.netfilter import Netfilter, Table
 from podpath.node.nftables_text import emit_rule
 from podpath.node.node import Netns
 from podpath.testing.nodes import given_netns, given_node
+from podpath.xtables.legality import TableFlavour, TableName
 
 EMPTY = given_netns("host", netns={"nftables": Listing((), True, "nft -a list ruleset")})
 BASE = (
@@ -177,7 +178,8 @@ def test_destroying_what_is_not_there_is_nothing() -> None:
 def test_flushing_takes_what_iptables_nft_made_too() -> None:
     """It is one ruleset to the kernel; what the legacy program made stays."""
     tables = tuple(
-        Table(name="filter", family=4, flavour=flavour, chains={}) for flavour in ("legacy", "nft")
+        Table(name=TableName.FILTER, family=4, flavour=flavour, chains={})
+        for flavour in ("legacy", "nft")
     )
     held = Netfilter(tables=tables, complete=True)
     after, refused = run(replace(given_base(), netfilter={4: held}), "flush ruleset")
@@ -190,7 +192,8 @@ def test_flushing_takes_what_iptables_nft_made_too() -> None:
 def test_both_languages_in_one_table_are_refused() -> None:
     """Rules of nft in a table of iptables-nft are not modeled."""
     held = Netfilter(
-        tables=(Table(name="filter", family=4, flavour="nft", chains={}),), complete=True
+        tables=(Table(name=TableName.FILTER, family=4, flavour=TableFlavour.NFT, chains={}),),
+        complete=True,
     )
     _, refused = run(replace(EMPTY, netfilter={4: held}), "add rule ip filter FORWARD drop")
 

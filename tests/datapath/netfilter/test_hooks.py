@@ -19,6 +19,7 @@ from podpath.net.packet import Packet
 from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain, Netfilter, Table
 from podpath.testing.nodes import given_netns
+from podpath.xtables.legality import TableName
 from tests.datapath import rulesets
 from tests.datapath.given import Given, Sender, given, given_rules, tcp, udp, with_netfilter
 
@@ -162,7 +163,10 @@ def test_a_rule_that_does_not_match_changes_nothing(table: Table, place: int) ->
     rules.insert(min(place, len(rules)), other.value.rules[0])
     more = Known(Chain(name="FORWARD", rules=tuple(rules), policy=fact.value.policy))
     grown = Table(
-        name="filter", family=4, flavour=table.flavour, chains={**table.chains, "FORWARD": more}
+        name=TableName.FILTER,
+        family=4,
+        flavour=table.flavour,
+        chains={**table.chains, "FORWARD": more},
     )
     before = with_netfilter(given(), Netfilter(tables=(table,), complete=True))
     after = with_netfilter(given(), Netfilter(tables=(grown,), complete=True))

@@ -10,6 +10,7 @@ from podpath.datapath.netfilter.roots import MOST_RULES, find_roots
 from podpath.datapath.tracing.exploration import Choices
 from podpath.net.provenance import Known, Option, Unknown
 from podpath.node.netfilter import Chain, Netfilter, Table
+from podpath.xtables.legality import TableFlavour, TableName
 from tests.datapath.given import (
     Given,
     Sender,
@@ -26,7 +27,9 @@ def shown(*rules: str, chains: Iterable[str], table: str = "filter") -> Table:
     """Return a table of which the evidence shows these user chains only."""
     whole = given_tables(given_rules(*rules, table=table, chains=chains), complete=False)[0]
     kept = {name: whole.chains[name] for name in chains}
-    return Table(name=table, family=4, flavour="nft", chains=kept, complete=False)
+    return Table(
+        name=TableName(table), family=4, flavour=TableFlavour.NFT, chains=kept, complete=False
+    )
 
 
 def node_of(table: Table) -> Given:
@@ -84,9 +87,12 @@ def test_targets_say_where_a_chain_can_be_called_from(rule: str, hooks: set[str]
         assert isinstance(sep, Known)
         only = Known(Chain(name="KUBE-SEP", rules=tuple(sep.value.rules[:1])))
         table = Table(
-            name="nat", family=4, flavour="nft", chains={**table.chains, "KUBE-SEP": only},
+            name=TableName.NAT,
+            family=4,
+            flavour=TableFlavour.NFT,
+            chains={**table.chains, "KUBE-SEP": only},
             complete=False,
-        )  # fmt: skip
+        )
 
     found = {
         hook: [(root.name, root.likely) for root in find_roots(table, hook)]
@@ -106,9 +112,9 @@ def test_a_whole_table_has_no_roots() -> None:
     """Where everything is shown, a chain that nobody calls is never reached."""
     table = given_tables(given_rules("KUBE-FORWARD -j DROP", chains=("KUBE-FORWARD",)))[0]
     bare = Table(
-        name="filter",
+        name=TableName.FILTER,
         family=4,
-        flavour="nft",
+        flavour=TableFlavour.NFT,
         chains={"KUBE-FORWARD": table.chains["KUBE-FORWARD"]},
     )
 
@@ -142,9 +148,9 @@ def test_of_a_disputed_chain_the_likeliest_text_counts() -> None:
     for first, second, hook in ((0, 1, "OUTPUT"), (1, 0, "POSTROUTING")):
         options = (Option(texts[first], "before"), Option(texts[second], "after"))
         disputed = Table(
-            name="nat",
+            name=TableName.NAT,
             family=4,
-            flavour="nft",
+            flavour=TableFlavour.NFT,
             chains={"A": Unknown("chain A", "iptables -S A", options)},
             complete=False,
         )

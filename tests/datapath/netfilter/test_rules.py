@@ -8,6 +8,7 @@ import pytest
 
 from podpath.net.provenance import Known
 from podpath.node.netfilter import Chain
+from podpath.xtables.legality import ChainPolicy
 from tests.datapath.given import Sender, every_branch, given, given_rules, tcp, udp, with_chain
 
 
@@ -100,6 +101,8 @@ def test_a_cut_rule_that_misses_for_sure_does_not_fork() -> None:
     fact = node.netns.netfilter[4].tables[0].chains["FORWARD"]
     assert isinstance(fact, Known)
     rule = fact.value.rules[0]._replace(unread="the line is cut")
-    cut = with_chain(node, "FORWARD", Known(Chain(name="FORWARD", rules=(rule,), policy="ACCEPT")))
+    cut = with_chain(
+        node, "FORWARD", Known(Chain(name="FORWARD", rules=(rule,), policy=ChainPolicy.ACCEPT))
+    )
 
     assert {"Accept"} == every_branch(cut, tcp(), "FORWARD")

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from podpath.evidence.records import StatementRecord
 from podpath.net.addresses import Prefix
-from podpath.net.firewall import AllowedSource, FirewallProgram, HostFirewall
+from podpath.net.firewall import (
+    AllowedSource,
+    FirewallProgram,
+    HostFirewall,
+    UfwAction,
+    UfwDirection,
+)
 from tests.evidence.consoles import block, read
 
 
@@ -31,6 +37,6 @@ To                         Action      From
     assert stated(text) == [
         HostFirewall(FirewallProgram.UFW, active=True),
         HostFirewall(FirewallProgram.UFW, active=True, routed="deny", incoming="deny"),
-        AllowedSource("22/tcp", "ALLOW IN", None),
-        AllowedSource("5432", "ALLOW FWD", Prefix.parse("172.16.0.0/16")),
+        AllowedSource("22/tcp", UfwAction.ALLOW, UfwDirection.IN, None),
+        AllowedSource("5432", UfwAction.ALLOW, UfwDirection.FWD, Prefix.parse("172.16.0.0/16")),
     ]

@@ -122,16 +122,24 @@ def test_native_tables_say_the_same_of_ipv6() -> None:
     host = draft.namespaces[HOST]
     pair = nft.Concat((nft.Payload("ip", "ttl"), nft.Payload("tcp", "dport")))
     statements = (
-        nft.NftMatch("==", nft.Meta("protocol"), nft.Literal("ip")),
-        nft.NftMatch("==", nft.Meta("l4proto"), nft.Literal("tcp")),
-        nft.NftMatch("==", pair, nft.SetRef("ends")),
+        nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("protocol"), nft.Literal("ip")),
+        nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("l4proto"), nft.Literal("tcp")),
+        nft.NftMatch(nft.Comparison.EQUAL, pair, nft.SetRef("ends")),
     )
     span = Span(Source(name="given", lines=("",)), 1, 1)
-    rule = NftRule("ip", "early", "first", 1, span, statements)
-    chain = NftChain(name="first", type="filter", hook="output", priority=0, rules=(rule,))
+    rule = NftRule(nft.NftFamily.IP, "early", "first", 1, span, statements)
+    chain = NftChain(
+        name="first",
+        type=nft.NftChainType.FILTER,
+        hook=nft.NftHook.OUTPUT,
+        priority=0,
+        rules=(rule,),
+    )
     held = NftSet(name="ends", types=("ip ttl", "tcp dport"), typeof=True)
     host.nftables.append(
-        NftTable(family="ip", name="early", chains={"first": chain}, sets={"ends": held})
+        NftTable(
+            family=nft.NftFamily.IP, name="early", chains={"first": chain}, sets={"ends": held}
+        )
     )
 
     give_both(draft)
@@ -140,10 +148,10 @@ def test_native_tables_say_the_same_of_ipv6() -> None:
     assert made.sets["ends"].types == ("ip6 hoplimit", "tcp dport")
     (six,) = made.chains["first"].rules
     assert six.statements == (
-        nft.NftMatch("==", nft.Meta("protocol"), nft.Literal("ip6")),
-        nft.NftMatch("==", nft.Meta("l4proto"), nft.Literal("tcp")),
+        nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("protocol"), nft.Literal("ip6")),
+        nft.NftMatch(nft.Comparison.EQUAL, nft.Meta("l4proto"), nft.Literal("tcp")),
         nft.NftMatch(
-            "==",
+            nft.Comparison.EQUAL,
             nft.Concat((nft.Payload("ip6", "hoplimit"), nft.Payload("tcp", "dport"))),
             nft.SetRef("ends"),
         ),

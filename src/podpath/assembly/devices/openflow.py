@@ -76,6 +76,9 @@ def collect_openflow(records: Sequence[FlowRecord]) -> OpenFlow:
             ports[record.port] = record.number
     span = next((flow.span for flow in flows.values()), None)
     return OpenFlow(
-        flows=tuple(flows.values()), complete=whole.get("flows", False), groups=groups,
-        ports=ports, span=span,
-    )  # fmt: skip
+        flows=tuple(flows.values()),
+        complete=whole.get("flows", False),
+        groups=groups,
+        ports=ports,
+        span=span,
+    )

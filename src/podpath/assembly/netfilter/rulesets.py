@@ -21,6 +21,7 @@ from podpath.net.provenance import Fact, Gap, Source
 from podpath.node.case import Contradiction
 from podpath.node.netfilter import TABLE_ORDER, Chain, Table
 from podpath.node.node import HOST
+from podpath.xtables.legality import TableFlavour, TableName
 
 _OTHER = {"legacy": "nft", "nft": "legacy"}
 _MODERN = "nft"
@@ -124,9 +125,9 @@ class _TableMaker:
             if not self._is_settled(main, chain, showings):
                 merged[chain] = self._merge(chain, showings, contradictions)
         return Table(
-            name=self._name,
+            name=TableName(self._name),
             family=main.record.family,
-            flavour=self._flavour,
+            flavour=TableFlavour(self._flavour),
             chains=OverlaidChains(chains, merged) if merged else chains,
             complete=any(placed.whole and not _is_elsewhere(placed) for placed in shown),
             span=main.record.span,

@@ -12,13 +12,13 @@ from podpath.net.provenance import Fact, Gap, Known, Span
 from podpath.node.netfilter import Chain, Rule, Table, Target
 from podpath.xtables import registry
 from podpath.xtables.alike import is_same_rule
-from podpath.xtables.legality import BASE_CHAINS, DROP_TABLES
+from podpath.xtables.legality import BASE_CHAINS, DROP_TABLES, ChainPolicy
 
 _VERDICTS = frozenset({"ACCEPT", "DROP", "RETURN", "QUEUE"})
 """Targets that are numbers to the kernel."""
 _LONGEST = 28
 """`XT_EXTENSION_MAXNAMELEN` less its end."""
-_POLICIES = frozenset({"ACCEPT", "DROP"})
+_POLICIES = frozenset(ChainPolicy)
 
 
 class RefusedError(ValueError):
@@ -184,7 +184,7 @@ class TableDraft:
         if policy not in _POLICIES:
             raise RefusedError(f"iptables-restore refuses it: {policy} is no policy")
         self._policies_set = True
-        chain = replace(self.demand(name), policy=policy, span=line)
+        chain = replace(self.demand(name), policy=ChainPolicy(policy), span=line)
         self._chains[name] = Known(chain, line)
 
     def zero(self, name: str) -> None:

@@ -19,7 +19,7 @@ from podpath.net.provenance import Fact, Gap, Known, Span
 from podpath.node.change import PutTable
 from podpath.node.netfilter import Chain, Table
 from podpath.node.node import Netns
-from podpath.xtables.legality import BASE_CHAINS
+from podpath.xtables.legality import BASE_CHAINS, ChainPolicy, TableFlavour, TableName
 
 _Key = tuple[Family, str, str]
 
@@ -97,12 +97,12 @@ def _open_draft(
     chains: dict[str, Fact[Chain]] = dict(before) if noflush else {}
     for base in BASE_CHAINS[record.table]:
         if base not in chains:
-            policy = _policy(before.get(base)) if kind == "legacy" else "ACCEPT"
+            policy = _policy(before.get(base)) if kind == "legacy" else ChainPolicy.ACCEPT
             chains[base] = Known(Chain(name=base, rules=(), policy=policy), record.span)
     table = Table(
-        name=record.table,
+        name=TableName(record.table),
         family=record.family,
-        flavour=kind,
+        flavour=TableFlavour(kind),
         chains=chains,
         complete=not noflush or held is None or held.complete,
         span=record.span,
@@ -183,6 +183,6 @@ def _find_table(namespace: Netns, family: Family, name: str, flavour: str) -> Ta
     return next((one for one in tables if (one.name, one.flavour) == (name, flavour)), None)
 
 
-def _policy(old: Fact[Chain] | None) -> str:
+def _policy(old: Fact[Chain] | None) -> ChainPolicy:
     found = old.value.policy if isinstance(old, Known) else None
-    return found or "ACCEPT"
+    return found or ChainPolicy.ACCEPT

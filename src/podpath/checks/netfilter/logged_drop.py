@@ -34,7 +34,7 @@ from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.stated import statements_of
 from podpath.checks.told import list_lost
 from podpath.net.addresses import Address, Prefix
-from podpath.net.firewall import AllowedSource
+from podpath.net.firewall import AllowedSource, UfwAction
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span, list_spans
 from podpath.net.technologies import Technology
@@ -196,5 +196,5 @@ def _list_outside(case: Case, message: Message) -> Iterator[Span]:
         if source is None or rule.source is None or rule.source.family != source.family:
             continue
         about = not port or port in re.split(r"\D+", rule.to)
-        if about and rule.action.startswith("ALLOW") and not rule.source.covers(source):
+        if about and rule.action is UfwAction.ALLOW and not rule.source.covers(source):
             yield stated.span

@@ -34,7 +34,12 @@ from podpath.checks.stated import is_inner_bridge, statements_of
 from podpath.checks.told import INNER, LOSSES, WORKLOADS, list_failing, list_lost
 from podpath.net.complaints import Complaint
 from podpath.net.failures import FailureKind
-from podpath.net.firewall import AllowedSource, FirewallProgram, HostFirewall
+from podpath.net.firewall import (
+    AllowedSource,
+    FirewallProgram,
+    HostFirewall,
+    UfwDirection,
+)
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
@@ -74,7 +79,7 @@ def check(case: Case) -> Iterator[Finding]:
         return
     spans = [active[0][1], *(span for _, span in rules[:QUOTED])]
     routed = [span for firewall, span in active if firewall.routed in {"deny", "reject"}]
-    if any("FWD" in rule.action for rule, _ in rules):
+    if any(rule.direction is UfwDirection.FWD for rule, _ in rules):
         routed = []
     inner = _find_inner(case)
     if routed and inner is not None:
@@ -82,7 +87,7 @@ def check(case: Case) -> Iterator[Finding]:
         into = inner.target in WORKLOADS and inner.same_node is False and bool(inner.addresses)
         yield replace(found, proves=LOSSES) if into else found
         return
-    listed = [rule for rule, _ in rules if "OUT" not in rule.action]
+    listed = [rule for rule, _ in rules if rule.direction is not UfwDirection.OUT]
     default = {firewall.incoming for firewall, _ in active} - {""}
     unlisted = _find_unlisted(case, listed) if default <= _DENIES else None
     if unlisted is not None:

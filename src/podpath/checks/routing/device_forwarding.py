@@ -121,7 +121,10 @@ def _is_concerned(case: Case, device: str) -> bool:
     others = {
         key.removeprefix(PREFIX).removesuffix(SUFFIX)
         for key, fact in host.sysctls.items()
-        if key.startswith(PREFIX) and key.endswith(SUFFIX)
-        and isinstance(fact, Known) and fact.value == "1" and fact.span is not None
-    }  # fmt: skip
+        if key.startswith(PREFIX)
+        and key.endswith(SUFFIX)
+        and isinstance(fact, Known)
+        and fact.value == "1"
+        and fact.span is not None
+    }
     return others <= {*GENERAL, device}

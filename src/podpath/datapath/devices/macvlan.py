@@ -83,9 +83,14 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     parent, place = shared.parent, Peer(netns=skb.netns.name, link=link.name)
     reason = reasons.SharesWire(link.name, parent.link, parent.netns)
     walk.trace.step(
-        StageName.DEVICE_TRANSMIT, skb, TRANSMIT, skb.packet, StepDecision.HOP, reason,
+        StageName.DEVICE_TRANSMIT,
+        skb,
+        TRANSMIT,
+        skb.packet,
+        StepDecision.HOP,
+        reason,
         link=link.name,
-    )  # fmt: skip
+    )
     for other in list_siblings(walk.engine, place, link):
         namespace = walk.engine.namespace(other.netns)
         if namespace.mac(namespace.link(other.link)) == skb.packet.dmac:

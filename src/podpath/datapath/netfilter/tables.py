@@ -12,6 +12,7 @@ from podpath.datapath.xtables.registry import is_target
 from podpath.net.provenance import Option, Unknown
 from podpath.node.netfilter import Chain, Rule, Table, Target
 from podpath.xtables.context import RuleContext, always
+from podpath.xtables.legality import ChainPolicy
 
 FILTERING = frozenset({"filter", "security"})
 
@@ -85,7 +86,9 @@ class CompiledTable:
         rules = tuple(
             Rule(self.source.name, name, 0, root.span, Target(root.name)) for root in roots
         )
-        unshown = Chain(name=name, rules=rules, policy="ACCEPT", complete=False, in_line=0)
+        unshown = Chain(
+            name=name, rules=rules, policy=ChainPolicy.ACCEPT, complete=False, in_line=0
+        )
         chain = self._compiled(unshown)
         ask = (
             f"{'iptables' if self.source.family == 4 else 'ip6tables'} -t {self.source.name} -S "

@@ -46,13 +46,18 @@ def state_of(packet: Packet, mark: int) -> State:
     """Return a packet as flows see it; a MAC that no output shows is not known."""
     family, icmps = packet.family, packet.protocol in ICMPS
     state: State = {
-        "eth_type": IPV4 if family == 4 else IPV6, "ip_proto": packet.protocol,
-        "ttl": packet.ttl, "tos": packet.tos, "ip_frag": 3 if packet.fragment else 0,
+        "eth_type": IPV4 if family == 4 else IPV6,
+        "ip_proto": packet.protocol,
+        "ttl": packet.ttl,
+        "tos": packet.tos,
+        "ip_frag": 3 if packet.fragment else 0,
         "tp_src": packet.icmp_type if icmps else packet.sport,
         "tp_dst": packet.icmp_code if icmps else packet.dport,
-        "tcp_flags": packet.flags, "vlan_tci": 0, "pkt_mark": mark,
+        "tcp_flags": packet.flags,
+        "vlan_tci": 0,
+        "pkt_mark": mark,
         "length": packet.length + FRAME_HEADER,
-    }  # fmt: skip
+    }
     state |= dict.fromkeys(("tun_id", "tun_src", "tun_dst", "tun_flags"), 0)
     prefix = "ip" if family == 4 else "ipv6"
     state |= {f"{prefix}_src": packet.src.value, f"{prefix}_dst": packet.dst.value}

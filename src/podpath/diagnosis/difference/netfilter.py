@@ -22,6 +22,7 @@ from podpath.node.netfilter_text import emit_rule
 from podpath.node.nftables import NftTable
 from podpath.node.nftables_text import emit_table
 from podpath.node.node import Netns, Node
+from podpath.xtables.legality import ChainPolicy
 
 
 def compare_netfilter(bad: Node, good: Node) -> Iterator[Difference]:
@@ -56,7 +57,10 @@ def _tables(bad: Node, netns: str, mine: Table | None, theirs: Table) -> Iterato
         ):
             continue  # a user chain that is missing comes along with the rule that calls it
         here = here or Chain(
-            name=name, rules=(), policy="ACCEPT", complete=mine is None or mine.complete
+            name=name,
+            rules=(),
+            policy=ChainPolicy.ACCEPT,
+            complete=mine is None or mine.complete,
         )
         if here.complete and there.complete:
             place = ChainPlace(
@@ -107,7 +111,7 @@ def _rule(bad: Node, place: ChainPlace, difference: ChainDifference) -> Differen
 
 def _policy(bad: Node, netns: str, table: Table, here: Chain, there: Chain) -> Difference:
     tool = name_tool(table, bad, netns)
-    policy = there.policy or "ACCEPT"
+    policy = there.policy or ChainPolicy.ACCEPT
     return Difference(
         kind="chain policy",
         netns=netns,

@@ -132,9 +132,14 @@ class _StatusReader:
         if block is None or block.place is None or not block.unit:
             return
         state = UnitState(
-            block.unit, block.title, block.active, block.detail, block.loaded, block.enabled,
+            block.unit,
+            block.title,
+            block.active,
+            block.detail,
+            block.loaded,
+            block.enabled,
             block.once,
-        )  # fmt: skip
+        )
         self.ledger.add(StatementRecord(span=self.ledger.span(block.place), statement=state))
 
 

@@ -36,11 +36,11 @@ from podpath.evidence.records import Reading
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import Family
 from podpath.net.provenance import Source, Span
-from podpath.xtables.legality import BASE_CHAINS
+from podpath.xtables.legality import BASE_CHAINS, ChainPolicy
 
 _CHAIN = re.compile(
-    r"\s*Chain (?P<name>\S+) \((?:policy (?P<policy>[A-Z]+|-)(?: (?P<packets>\d{1,20}[KMGTP]?) "
-    r"packets, \S+ bytes)?|\d+ references?|ERROR obtaining refs)\)\s*"
+    r"\s*Chain (?P<name>\S+) \((?:policy (?P<policy>ACCEPT|DROP|-)(?: "
+    r"(?P<packets>\d{1,20}[KMGTP]?) packets, \S+ bytes)?|\d+ references?|ERROR obtaining refs)\)\s*"
 )
 _SHAPES = (
     list_columns(), list_columns(num=True), list_columns(counters=False, devices=False),
@@ -85,7 +85,7 @@ class _Chain:
     __slots__ = ("in_line", "name", "packets", "place", "policy", "rows", "whole")
 
     def __init__(
-        self, name: str, place: int | None, policy: str | None, packets: int | None
+        self, name: str, place: int | None, policy: ChainPolicy | None, packets: int | None
     ) -> None:
         self.name = name
         self.place = place
@@ -316,5 +316,5 @@ class _ListingReader:
         )
 
 
-def _policy(text: str | None) -> str | None:
-    return None if text in (None, "-") else text
+def _policy(text: str | None) -> ChainPolicy | None:
+    return None if text in (None, "-") else ChainPolicy(text)

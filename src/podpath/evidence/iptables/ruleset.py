@@ -15,6 +15,7 @@ from typing import NamedTuple
 from podpath.evidence.records import Record
 from podpath.net.addresses import Family
 from podpath.net.provenance import Span
+from podpath.xtables.legality import ChainPolicy
 from podpath.xtables.rule import MatchOption
 
 
@@ -57,7 +58,7 @@ class ChainText(NamedTuple):
     """Where it is declared (`:NAME`, `-N NAME`, `Chain NAME`); None where only its rules stand
     there.
     """
-    policy: str | None
+    policy: ChainPolicy | None
     """Of a base chain; None where the output shows none."""
     rules: Sequence[RuleText]
     """In evaluation order; may read its lines when first asked for."""

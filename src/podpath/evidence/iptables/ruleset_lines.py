@@ -15,6 +15,7 @@ from typing import NamedTuple, overload
 from podpath.evidence.iptables.rule_line import parse_rule_line
 from podpath.evidence.iptables.ruleset import ChainText, RuleText
 from podpath.net.provenance import Source, Span
+from podpath.xtables.legality import ChainPolicy
 
 _QUOTED = r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"'
 _PLAIN = r'[^\s"!.…-][^\s"…]*+'
@@ -204,18 +205,18 @@ class BlockChains(Mapping[str, ChainText]):
 
 
 DECLARATION = re.compile(
-    r"\s*(?::(?P<saved>\S+)\s+(?P<saved_policy>[A-Z]+|-)(?:\s+\[(?P<saved_packets>\d{1,20}):\d+\])?"
-    r"|(?:-P|--policy)\s+(?P<base>\S+)\s+(?P<policy>[A-Z]+)(?:\s+-c\s+(?P<packets>\d{1,20})\s+\d+)?"
+    r"\s*(?::(?P<saved>\S+)\s+(?P<saved_policy>ACCEPT|DROP|-)(?:\s+\[(?P<saved_packets>\d{1,20}):\d+\])?"
+    r"|(?:-P|--policy)\s+(?P<base>\S+)\s+(?P<policy>ACCEPT|DROP)(?:\s+-c\s+(?P<packets>\d{1,20})\s+\d+)?"
     r"|(?:-N|--new-chain)\s+(?P<user>\S+))\s*"
 )
 """`:NAME POLICY [packets:bytes]`, `-P NAME POLICY` and `-N NAME`."""
 
 
-def parse_declaration(line: str) -> tuple[str | None, int | None]:
+def parse_declaration(line: str) -> tuple[ChainPolicy | None, int | None]:
     """Return the policy and its packet counter of a line that declares a chain."""
     found = DECLARATION.fullmatch(line)
     if found is None:
         return None, None
-    policy = found["saved_policy"] or found["policy"]
+    policy = found["saved_policy"] or found["policy"] or "-"
     packets = found["saved_packets"] or found["packets"]
-    return (None if policy in (None, "-") else policy), (int(packets) if packets else None)
+    return (None if policy == "-" else ChainPolicy(policy)), (int(packets) if packets else None)

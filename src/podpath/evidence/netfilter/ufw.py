@@ -10,7 +10,13 @@ from podpath.evidence.formats import CERTAIN, NO, Format, sample
 from podpath.evidence.records import Reading, StatementRecord
 from podpath.evidence.text.ledger import Ledger
 from podpath.net.addresses import Prefix
-from podpath.net.firewall import AllowedSource, FirewallProgram, HostFirewall
+from podpath.net.firewall import (
+    AllowedSource,
+    FirewallProgram,
+    HostFirewall,
+    UfwAction,
+    UfwDirection,
+)
 from podpath.net.provenance import Source
 
 _STATUS = re.compile(r"\s*Status:\s+(?P<state>active|inactive)\s*")
@@ -19,8 +25,8 @@ _DEFAULT = re.compile(
 )
 _HEADING = re.compile(r"\s*(?:To\s+Action\s+From|-+\s+-+\s+-+|Logging:.*|New profiles:.*)\s*")
 _ROW = re.compile(
-    r"\s*(?:\[\s*\d+\]\s*)?(?P<to>\S.*?)\s+(?P<action>(?:ALLOW|DENY|REJECT|LIMIT)"
-    r"(?: (?:IN|OUT|FWD))?)\s+(?P<source>\S.*?)\s*"
+    r"\s*(?:\[\s*\d+\]\s*)?(?P<to>\S.*?)\s+(?P<action>ALLOW|DENY|REJECT|LIMIT)"
+    r"(?: (?P<direction>IN|OUT|FWD))?\s+(?P<source>\S.*?)\s*"
 )
 _ADDRESS = re.compile(r"[\da-fA-F:.]+(?:/\d+)?")
 
@@ -58,7 +64,9 @@ def read(source: Source) -> Reading:
         elif _HEADING.fullmatch(line) or line.strip().startswith(("sudo ufw", "ufw ")):
             ledger.head(index)
         elif row is not None:
-            allowed = AllowedSource(row["to"], row["action"], _parse_source(row["source"]))
+            direction = UfwDirection(row["direction"]) if row["direction"] else None
+            prefix = _parse_source(row["source"])
+            allowed = AllowedSource(row["to"], UfwAction(row["action"]), direction, prefix)
             ledger.add(StatementRecord(span=ledger.span(index), statement=allowed))
     return ledger.close("a rule of ufw")
 

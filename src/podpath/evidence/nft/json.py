@@ -30,6 +30,7 @@ from podpath.evidence.nft.records import (
 from podpath.evidence.nft.terms_json import JsonMapping, parse_element, parse_statement
 from podpath.evidence.records import Reading, Record
 from podpath.evidence.text.ledger import Ledger
+from podpath.net import nft
 from podpath.net.provenance import Source, Span
 
 _START = re.compile(r'\{\s*"nftables"\s*:\s*\[')
@@ -138,63 +139,71 @@ def _flags(table: JsonMapping) -> tuple[str, ...]:
 
 
 def _build(kind: str, body: JsonMapping, span: Span) -> Record | None:
-    family, table, name = (
-        text_of(body, "family") or "",
-        text_of(body, "table") or "",
-        text_of(body, "name") or "",
-    )
-    if kind == "table":
-        return NftTableRecord(span=span, family=family, name=name, flags=_flags(body))
     if kind == "chain":
-        devices = words_of(body, "dev") or tuple(text for text in (text_of(body, "dev"),) if text)
-        priority, hook, policy = (
-            body.get("prio", 0),
-            text_of(body, "hook") or "",
-            text_of(body, "policy") or "accept",
-        )
-        if not isinstance(priority, int) or hook not in HOOKS or policy not in {"accept", "drop"}:
-            raise ValueError(
-                f"expected a chain of nft's, saw hook {hook!r}, priority {priority!r} and policy "
-                f"{policy!r}"
-            )
-        if text_of(body, "type") not in {None, *TYPES} or family not in FAMILIES:
-            raise ValueError(
-                f"expected a chain of nft's, saw type {text_of(body, 'type')!r} and family "
-                f"{family!r}"
-            )
-        return NftChainRecord(
-            span=span,
-            family=family,
-            table=table,
-            name=name,
-            type=text_of(body, "type") or "",
-            hook=hook,
-            priority=priority,
-            policy=policy,
-            devices=devices,
-            handle=number_of(body, "handle"),
-        )
+        return _build_chain(body, span)
     if kind in {"set", "map"}:
         return _build_set(kind, body, span)
     if kind == "rule":
-        expressions = body.get("expr")
-        if not isinstance(expressions, list):
-            raise ValueError("expected a rule of nft's, saw one without its statements")
-        statements = tuple(map(parse_statement, expressions))
-        return NftRuleRecord(
-            span=span,
-            family=family,
-            table=table,
-            chain=text_of(body, "chain") or "",
-            statements=statements,
-            handle=number_of(body, "handle"),
-            comment=text_of(body, "comment") or "",
-        )
+        return _build_rule(body, span)
+    name = text_of(body, "name") or ""
+    if kind == "table":
+        return NftTableRecord(span=span, family=_family(body), name=name, flags=_flags(body))
     if kind in _OBJECTS:
-        return NftTableRecord(
-            span=span, family=family, name=table, objects=(_spell_object(kind, name),)
-        )
+        table = text_of(body, "table") or ""
+        held = (_spell_object(kind, name),)
+        return NftTableRecord(span=span, family=_family(body), name=table, objects=held)
     return None
+
+
+def _family(body: JsonMapping) -> nft.NftFamily:
+    """Return the family that an object names; `ValueError` where it is none of nft's."""
+    family = text_of(body, "family") or ""
+    if family not in FAMILIES:
+        raise ValueError(f"expected a family of nft's, saw {family!r}")
+    return nft.NftFamily(family)
+
+
+def _build_chain(body: JsonMapping, span: Span) -> NftChainRecord:
+    devices = words_of(body, "dev") or tuple(text for text in (text_of(body, "dev"),) if text)
+    priority = body.get("prio", 0)
+    hook = text_of(body, "hook") or ""
+    policy = text_of(body, "policy") or "accept"
+    if not isinstance(priority, int) or hook not in HOOKS or policy not in {"accept", "drop"}:
+        raise ValueError(
+            f"expected a chain of nft's, saw hook {hook!r}, priority {priority!r} and policy "
+            f"{policy!r}"
+        )
+    kind = text_of(body, "type") or ""
+    if kind not in TYPES:
+        raise ValueError(f"expected a chain of nft's, saw type {kind!r}")
+    return NftChainRecord(
+        span=span,
+        family=_family(body),
+        table=text_of(body, "table") or "",
+        name=text_of(body, "name") or "",
+        type=nft.NftChainType(kind),
+        hook=nft.NftHook(hook),
+        priority=priority,
+        policy=nft.NftPolicy(policy),
+        devices=devices,
+        handle=number_of(body, "handle"),
+    )
+
+
+def _build_rule(body: JsonMapping, span: Span) -> NftRuleRecord:
+    expressions = body.get("expr")
+    if not isinstance(expressions, list):
+        why = "expected a rule of nft's, saw one without its statements"
+        raise ValueError(why)  # noqa: TRY004  # the object's fault, which becomes a gap
+    return NftRuleRecord(
+        span=span,
+        family=_family(body),
+        table=text_of(body, "table") or "",
+        chain=text_of(body, "chain") or "",
+        statements=tuple(map(parse_statement, expressions)),
+        handle=number_of(body, "handle"),
+        comment=text_of(body, "comment") or "",
+    )
 
 
 def _spell_object(kind: str, name: str) -> str:
@@ -218,7 +227,7 @@ def _build_set(kind: str, body: JsonMapping, span: Span) -> NftSetRecord:
         data = " . ".join(map(str, mapped))
     return NftSetRecord(
         span=span,
-        family=text_of(body, "family") or "",
+        family=_family(body),
         table=text_of(body, "table") or "",
         name=text_of(body, "name") or "",
         types=types,

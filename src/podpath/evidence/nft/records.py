@@ -9,13 +9,11 @@ from dataclasses import dataclass
 from podpath.evidence.records import Record
 from podpath.net import nft
 
-HOOKS = frozenset(
-    {"", "ingress", "egress", "prerouting", "input", "forward", "output", "postrouting"}
-)
+HOOKS = frozenset(nft.NftHook)
 """Where a base chain may stand; a regular chain stands nowhere."""
-TYPES = frozenset({"", "filter", "nat", "route"})
+TYPES = frozenset(nft.NftChainType)
 """What a base chain is for."""
-FAMILIES = frozenset({"ip", "ip6", "inet", "arp", "bridge", "netdev"})
+FAMILIES = frozenset(nft.NftFamily)
 """What a table may be of."""
 
 
@@ -23,7 +21,7 @@ FAMILIES = frozenset({"ip", "ip6", "inet", "arp", "bridge", "netdev"})
 class NftTableRecord(Record):
     """A table. What belongs to it follows in records of its own."""
 
-    family: str
+    family: nft.NftFamily
     name: str
     flags: tuple[str, ...] = ()
     """As they are spelled: for a single one nft before 1.0.7 prints freed memory in JSON
@@ -39,14 +37,13 @@ class NftTableRecord(Record):
 class NftChainRecord(Record):
     """A chain's heading."""
 
-    family: str
+    family: nft.NftFamily
     table: str
     name: str
-    type: str = ""
-    """Empty for a regular chain."""
-    hook: str = ""
+    type: nft.NftChainType = nft.NftChainType.REGULAR
+    hook: nft.NftHook = nft.NftHook.NONE
     priority: int = 0
-    policy: str = "accept"
+    policy: nft.NftPolicy = nft.NftPolicy.ACCEPT
     devices: tuple[str, ...] = ()
     handle: int | None = None
     whole: bool = True
@@ -59,7 +56,7 @@ class NftChainRecord(Record):
 class NftSetRecord(Record):
     """A named set or map with its elements."""
 
-    family: str
+    family: nft.NftFamily
     table: str
     name: str
     types: tuple[str, ...]
@@ -74,7 +71,7 @@ class NftSetRecord(Record):
 class NftRuleRecord(Record):
     """A rule."""
 
-    family: str
+    family: nft.NftFamily
     table: str
     chain: str
     statements: tuple[nft.Statement, ...]

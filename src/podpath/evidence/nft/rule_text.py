@@ -93,13 +93,14 @@ def _parse_relation(words: TokenCursor) -> nft.Statement:
     right = _parse_right(words)
     if words.accept("/"):
         mask = _parse_right(words)
-        return nft.NftMatch(sign or "==", nft.Binary("&", left, mask), right)
-    if not sign:
+        masked = nft.Binary(nft.BitOperator.AND, left, mask)
+        return nft.NftMatch(nft.Comparison(sign or "=="), masked, right)
+    if sign:
+        return nft.NftMatch(nft.Comparison(sign), left, right)
+    if left in _BIT_FIELDS and not isinstance(right, nft.SetOf | nft.SetRef):
         # without a sign one common bit of a bit field is enough
-        sign = (
-            "in" if left in _BIT_FIELDS and not isinstance(right, nft.SetOf | nft.SetRef) else "=="
-        )
-    return nft.NftMatch(sign, left, right)
+        return nft.NftMatch(nft.Comparison.ANY_BIT, left, right)
+    return nft.NftMatch(nft.Comparison.EQUAL, left, right)
 
 
 def _parse_right(words: TokenCursor) -> nft.Expression:
@@ -135,7 +136,8 @@ def _parse_nat(kind: str, words: TokenCursor) -> nft.Nat:
     while words.sees(*_NAT_FLAGS):
         flags.append(words.take())
         words.accept(",")
-    return nft.Nat(kind, address, port, tuple(flags), family)
+    said = nft.NftFamily(family) if family else None
+    return nft.Nat(kind, address, port, tuple(flags), said)
 
 
 def _parse_nat_target(words: TokenCursor) -> tuple[nft.Expression | None, nft.Expression | None]:
@@ -170,9 +172,9 @@ def _parse_reject(words: TokenCursor) -> nft.Statement:
     kind = words.take()
     if kind == "tcp":
         words.expect("reset")
-        return nft.NftReject("tcp reset")
+        return nft.NftReject(nft.RejectKind.TCP_RESET)
     words.accept("type")
-    return nft.NftReject(kind, words.take())
+    return nft.NftReject(nft.RejectKind(kind), words.take())
 
 
 def _parse_counter(words: TokenCursor) -> nft.Statement:
@@ -223,7 +225,8 @@ def _parse_queue(words: TokenCursor) -> nft.Statement:
 
 
 def _parse_set_update(words: TokenCursor) -> nft.Statement:
-    op, name = words.take(), words.take()[1:]
+    op = nft.SetOperation(words.take())
+    name = words.take()[1:]
     words.expect("{")
     key = parse_expression(words)
     depth, text = 1, []

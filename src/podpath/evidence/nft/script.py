@@ -135,7 +135,7 @@ class _ScriptReader(NftReader):
         more = rest[bool(table) + bool(name) :]
         if adds and kind in {"chain", "set", "map"} and self.opens():
             reads = self.read_chain if kind == "chain" else self.read_set
-            reads(family, table, [statement[1], rest[1]])
+            reads(nft.NftFamily(family), table, [statement[1], rest[1]])
         elif kind == "rule" and verb != "flush":
             self._read_rule_command(verb, family, statement, rest)
         elif kind == "element" and verb in {"add", "create", "delete", "destroy"}:
@@ -178,7 +178,7 @@ class _ScriptReader(NftReader):
         self.ledger.add(
             NftRuleRecord(
                 span=self._span(statement),
-                family=family,
+                family=nft.NftFamily(family),
                 table=rest[0].text,
                 chain=rest[1].text,
                 statements=read.statements,
@@ -212,9 +212,11 @@ class _ScriptReader(NftReader):
         """Add a table or a regular chain without a block."""
         span = self._span(statement)
         if kind == "table":
-            self.ledger.add(NftTableRecord(span=span, family=family, name=table))
+            record = NftTableRecord(span=span, family=nft.NftFamily(family), name=table)
+            self.ledger.add(record)
         else:
-            self.ledger.add(NftChainRecord(span=span, family=family, table=table, name=name))
+            chain = NftChainRecord(span=span, family=nft.NftFamily(family), table=table, name=name)
+            self.ledger.add(chain)
 
     def _add_command(  # noqa: PLR0913  # the fields of a command
         self,

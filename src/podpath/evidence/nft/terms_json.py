@@ -11,7 +11,7 @@ from podpath.net import nft
 
 JsonMapping = Mapping[str, object]
 VERDICTS = frozenset({"accept", "drop", "continue", "return", "jump", "goto"})
-_BITS = frozenset({"&", "|", "^", "<<", ">>"})
+_BITS = frozenset(nft.BitOperator)
 
 
 def parse_statement(value: object) -> nft.Statement:
@@ -58,7 +58,7 @@ def parse_expression(value: object) -> nft.Expression:
         parser = _EXPRESSIONS.get(name)
         try:
             if name in _BITS:
-                return _binary(name, body)
+                return _binary(nft.BitOperator(name), body)
             if parser is not None:
                 return parser(body)
         except (KeyError, TypeError, ValueError, AttributeError):
@@ -100,7 +100,7 @@ def _verdict(name: str, body: object) -> nft.NftVerdict:
     return nft.NftVerdict(name, str(body.get("target", "")) if isinstance(body, dict) else "")
 
 
-def _binary(op: str, body: Sequence[object]) -> nft.Expression:
+def _binary(op: nft.BitOperator, body: Sequence[object]) -> nft.Expression:
     result = parse_expression(body[0])
     for operand in body[1:]:
         result = nft.Binary(op, result, parse_expression(operand))
@@ -115,9 +115,8 @@ def _payload(body: JsonMapping) -> nft.Expression:
 
 def _fib(body: JsonMapping) -> nft.Expression:
     flags = body["flags"]
-    return nft.Fib(
-        tuple(map(str, flags)) if isinstance(flags, list) else (str(flags),), str(body["result"])
-    )
+    asked = tuple(map(str, flags)) if isinstance(flags, list) else (str(flags),)
+    return nft.Fib(asked, nft.FibResult(str(body["result"])))
 
 
 def _number(body: JsonMapping, key: str) -> int:
@@ -125,7 +124,7 @@ def _number(body: JsonMapping, key: str) -> int:
     return found if isinstance(found, int) else int(str(found))
 
 
-def _hash(kind: str) -> Callable[[JsonMapping], nft.Expression]:
+def _hash(kind: nft.HashKind) -> Callable[[JsonMapping], nft.Expression]:
     def parse(body: JsonMapping) -> nft.Expression:
         seed = _number(body, "seed") if "seed" in body else None
         key = parse_expression(body["expr"]) if "expr" in body else None
@@ -157,15 +156,15 @@ def _interval(body: Sequence[object]) -> nft.Interval:
 _EXPRESSIONS: Mapping[str, Callable[..., nft.Expression]] = {
     "payload": _payload,
     "meta": lambda body: nft.Meta(str(body["key"])),
-    "ct": lambda body: nft.Ct(str(body["key"]), str(body.get("dir", ""))),
+    "ct": lambda body: nft.Ct(str(body["key"]), nft.CtDirection(str(body.get("dir", "")))),
     "fib": _fib,
     "tcp option": lambda body: nft.TcpOption(str(body["name"]), str(body.get("field", ""))),
     "rt": lambda body: nft.Rt(f"{body.get('family', '')} {body['key']}".lstrip()),
     "numgen": lambda body: nft.Numgen(
-        str(body["mode"]), _number(body, "mod"), _number(body, "offset")
+        nft.NumgenMode(str(body["mode"])), _number(body, "mod"), _number(body, "offset")
     ),
-    "jhash": _hash("jhash"),
-    "symhash": _hash("symhash"),
+    "jhash": _hash(nft.HashKind.JHASH),
+    "symhash": _hash(nft.HashKind.SYMHASH),
     "concat": lambda body: nft.Concat(tuple(map(parse_expression, body))),
     "set": lambda body: nft.SetOf(
         tuple(parse_element(item, is_map=False) for item in _items(body))
@@ -178,9 +177,8 @@ _EXPRESSIONS: Mapping[str, Callable[..., nft.Expression]] = {
 
 
 def _match(body: JsonMapping) -> nft.Statement:
-    return nft.NftMatch(
-        str(body["op"]), parse_expression(body["left"]), parse_expression(body["right"])
-    )
+    comparison = nft.Comparison(str(body["op"]))
+    return nft.NftMatch(comparison, parse_expression(body["left"]), parse_expression(body["right"]))
 
 
 def _nat(kind: str) -> Callable[[JsonMapping | None], nft.Statement]:
@@ -191,7 +189,7 @@ def _nat(kind: str) -> Callable[[JsonMapping | None], nft.Statement]:
             parse_expression(given["addr"]) if "addr" in given else None,
             parse_expression(given["port"]) if "port" in given else None,
             tuple(map(str, _items(given["flags"]))) if "flags" in given else (),
-            str(given.get("family", "")),
+            nft.NftFamily(str(given["family"])) if "family" in given else None,
         )
 
     return parse
@@ -199,7 +197,8 @@ def _nat(kind: str) -> Callable[[JsonMapping | None], nft.Statement]:
 
 def _reject(body: JsonMapping | None) -> nft.Statement:
     given = body or {}
-    return nft.NftReject(str(given.get("type", "")), str(given.get("expr", "")))
+    kind = nft.RejectKind(str(given.get("type", "")))
+    return nft.NftReject(kind, str(given.get("expr", "")))
 
 
 def _counter(body: JsonMapping | str | None) -> nft.Statement:
@@ -245,9 +244,9 @@ def _set_update(body: JsonMapping) -> nft.Statement:
         words = [f"timeout {inner['timeout']}s"] if "timeout" in inner else []
     rest = body.get("stmt")
     text = " ".join([*words, *([_spell(rest)] if rest else [])])
-    return nft.SetUpdate(
-        str(body["op"]), parse_expression(element), str(body["set"]).removeprefix("@"), text
-    )
+    operation = nft.SetOperation(str(body["op"]))
+    name = str(body["set"]).removeprefix("@")
+    return nft.SetUpdate(operation, parse_expression(element), name, text)
 
 
 _STATEMENTS: Mapping[str, Callable[..., nft.Statement]] = {

@@ -24,10 +24,16 @@ BARE_META = frozenset(
 """Keys of meta that may stand without the word."""
 VERDICTS = frozenset({"accept", "drop", "continue", "return", "jump", "goto"})
 _FIB_FLAGS = frozenset({"saddr", "daddr", "mark", "iif", "oif"})
-_OPERATORS: Mapping[str, tuple[str, int]] = {
-    "|": ("|", 1), "or": ("|", 1), "^": ("^", 2), "xor": ("^", 2), "&": ("&", 3), "and": ("&", 3),
-    "<<": ("<<", 4), ">>": (">>", 4),
-}  # fmt: skip
+_OPERATORS: Mapping[str, tuple[nft.BitOperator, int]] = {
+    "|": (nft.BitOperator.OR, 1),
+    "or": (nft.BitOperator.OR, 1),
+    "^": (nft.BitOperator.XOR, 2),
+    "xor": (nft.BitOperator.XOR, 2),
+    "&": (nft.BitOperator.AND, 3),
+    "and": (nft.BitOperator.AND, 3),
+    "<<": (nft.BitOperator.LEFT_SHIFT, 4),
+    ">>": (nft.BitOperator.RIGHT_SHIFT, 4),
+}
 """The operators with how tightly each binds."""
 _NETWORK = re.compile(r"(?P<address>[0-9A-Fa-f.:]+)/(?P<length>\d+)")
 _INTERVAL = re.compile(
@@ -91,7 +97,7 @@ def _parse_primary(words: TokenCursor) -> nft.Expression:  # one arm for each ki
 def _as_flags(expression: nft.Expression) -> nft.Expression:
     """Take `fin | syn`, an operation on constants, for the several values that it is."""
     match expression:
-        case nft.Binary("|", left, nft.Literal() as last):
+        case nft.Binary(nft.BitOperator.OR, left, nft.Literal() as last):
             first = _as_flags(left) if isinstance(left, nft.Binary) else left
             if isinstance(first, nft.Literal):
                 return nft.Flags((first, last))
@@ -125,7 +131,7 @@ def _parse_reference(words: TokenCursor) -> nft.Expression:
 
 
 def _parse_ct(words: TokenCursor) -> nft.Expression:
-    direction = words.accept("original", "reply")
+    direction = nft.CtDirection(words.accept("original", "reply"))
     key = words.take()
     if key in {"ip", "ip6"}:
         key = f"{key} {words.take()}"
@@ -140,18 +146,18 @@ def _parse_fib(words: TokenCursor) -> nft.Fib:
         flags.append(words.take())
     if not set(flags) <= _FIB_FLAGS:
         raise ValueError(f"expected what fib looks up, saw {flags}")
-    return nft.Fib(tuple(flags), words.take())
+    return nft.Fib(tuple(flags), nft.FibResult(words.take()))
 
 
 def _parse_numgen(words: TokenCursor) -> nft.Numgen:
-    mode = words.take()
+    mode = nft.NumgenMode(words.take())
     words.expect("mod")
     mod = int(words.take(), 0)
     return nft.Numgen(mode, mod, int(words.take(), 0) if words.accept("offset") else 0)
 
 
 def _parse_hash(words: TokenCursor) -> nft.Hash:
-    kind = words.take()
+    kind = nft.HashKind(words.take())
     key = None if words.sees("mod") else parse_expression(words)
     words.expect("mod")
     mod = int(words.take(), 0)

@@ -166,7 +166,7 @@ class NftReader:
         words = [token.text for token in heading[1:]]
         if len(words) < 2 or words[0] not in FAMILIES:
             words = ["ip", *words, ""]
-        family, name = words[:2]
+        family, name = nft.NftFamily(words[0]), words[1]
         span = self.ledger.span(heading[0].line, self.tokens[self.place].line)
         self.place += 1
         flags: list[str] = []
@@ -224,7 +224,7 @@ class NftReader:
         self.ledger.head(first, self.tokens[self.place - 1].line)
         return text.replace("{ ;", "{").replace("; ;", ";")
 
-    def read_chain(self, family: str, table: str, heading: list[Token]) -> None:
+    def read_chain(self, family: nft.NftFamily, table: str, heading: list[Token]) -> None:
         """Read a chain from its opening brace on."""
         name = heading[1].text if len(heading) > 1 else ""
         first, handle = heading[0].line, self._handle()
@@ -256,27 +256,29 @@ class NftReader:
         closing = self.tokens[self.place - 1]
         missing = [line for line in self.elided if first < line <= closing.line]
         span = self.ledger.span(first, last)
+        kind, hook = base.get("type", ""), base.get("hook", "")
+        is_known = kind in TYPES and hook in HOOKS
         record = NftChainRecord(
             span=span,
             family=family,
             table=table,
             name=name,
-            type=base.get("type", ""),
-            hook=base.get("hook", ""),
+            type=nft.NftChainType(kind if is_known else ""),
+            hook=nft.NftHook(hook if is_known else ""),
             priority=int(base.get("priority", "0")),
-            policy=base.get("policy", "accept"),
+            policy=nft.NftPolicy(base.get("policy", "accept")),
             devices=devices,
             handle=handle,
             whole=closing.is_sign("}") and not missing,
             in_line=bisect_left(lines, missing[0]) if missing else None,
         )
         self.ledger.records.insert(position, record)
-        if record.hook not in HOOKS or record.type not in TYPES or family not in FAMILIES:
-            self.ledger.refuse(
-                span, f"expected a chain of nft's, saw {family} {record.type} hook {record.hook}"
-            )
+        if not is_known:
+            self.ledger.refuse(span, f"expected a chain of nft's, saw {family} {kind} hook {hook}")
 
-    def _read_rule(self, family: str, table: str, chain: str, statement: list[Token]) -> None:
+    def _read_rule(
+        self, family: nft.NftFamily, table: str, chain: str, statement: list[Token]
+    ) -> None:
         words = TokenCursor(statement)
         span = self.ledger.span(statement[0].line, statement[-1].line)
         rule = parse_rule(words)
@@ -292,7 +294,7 @@ class NftReader:
             )
         )
 
-    def read_set(self, family: str, table: str, heading: list[Token]) -> None:
+    def read_set(self, family: nft.NftFamily, table: str, heading: list[Token]) -> None:
         """Read a set or a map from its opening brace on."""
         kind, name = heading[0].text, heading[1].text if len(heading) > 1 else ""
         self.place += 1

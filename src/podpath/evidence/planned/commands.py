@@ -119,9 +119,13 @@ def _read_tables(ledger: Ledger, call: ShellCall, program: re.Match[str]) -> Non
         end += 1
     ordered = [*words[place:end], *words[:place], *words[end:]]
     read_call(
-        ledger, lines, family=6 if program["six"] else 4, flavour=program["flavour"], table=table,
+        ledger,
+        lines,
+        family=6 if program["six"] else 4,
+        flavour=program["flavour"],
+        table=table,
         command=" ".join(map(_quote, ordered)),
-    )  # fmt: skip
+    )
 
 
 def _take_options(words: Sequence[str]) -> tuple[str, list[str]]:

@@ -64,9 +64,14 @@ def _read_fields(found: re.Match[str], *, day_first: bool = False) -> _Fields | 
         hour = hour % 12 + (12 if said["half"] in "PMpm" else 0)
     second = said.get("second", "0").replace(",", ".").replace(":", ".")
     return _Fields(
-        year + 2000 if "year" in said and year < 100 else year, number, day, hour,
-        int(said["minute"]), float(second), said.get("zone", ""),
-    )  # fmt: skip
+        year + 2000 if "year" in said and year < 100 else year,
+        number,
+        day,
+        hour,
+        int(said["minute"]),
+        float(second),
+        said.get("zone", ""),
+    )
 
 
 def _count_day(year: int, ordinal: int) -> date | None:

@@ -35,10 +35,19 @@ def _opaque(  # noqa: PLR0913  # one call makes one row of the table
     option in `against` says otherwise.
     """
     return MatchExtension(
-        name=name, options=options, forms=forms, listed=listed, apart=apart, tables=ALL_TABLES,
-        compiler=_compiler(depends, options, frozenset(against), likely=likely), tracks=tracks,
-        depends=depends, likely=likely, draws=draws, not_drawn=not_drawn,
-    )  # fmt: skip
+        name=name,
+        options=options,
+        forms=forms,
+        listed=listed,
+        apart=apart,
+        tables=ALL_TABLES,
+        compiler=_compiler(depends, options, frozenset(against), likely=likely),
+        tracks=tracks,
+        depends=depends,
+        likely=likely,
+        draws=draws,
+        not_drawn=not_drawn,
+    )
 
 
 def _compiler(
