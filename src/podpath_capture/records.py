@@ -92,11 +92,10 @@ def read_records(
         if not reader.is_packet(at, row):
             continue
         number = at + 1
-        span = (
-            Span(source, number, number)
-            if numbers is None
-            else stand_alone.span(number - source.first_line, numbers[at] + 1)
-        )
+        if numbers is None:
+            span = Span(source, number, number)
+        else:
+            span = stand_alone.span(number - source.first_line, numbers[at] + 1)
         if reader.is_known(row):
             records += reader.read(at, row, span, wrong_sum=row in wrong)
         else:
@@ -218,7 +217,9 @@ class _PacketReader:
         return spelled
 
     def _address(self, version: int, value: int) -> Address:
-        return Address(4, value) if version == 4 else Address(6, self._packets.addresses[value])
+        if version == 4:
+            return Address(4, value)
+        return Address(6, self._packets.addresses[value])
 
     def _read_arp(self, place: int) -> ArpRecord:
         arps = self._packets.arps
@@ -311,7 +312,9 @@ class _PacketReader:
 
     def _read_mtu(self, row: int) -> int:
         """Return the size that an ICMP error says would fit; 0 where it names none."""
-        return int(self._packets.quotes.mtu[self._quotes[row]]) if row in self._quotes else 0
+        if row in self._quotes:
+            return int(self._packets.quotes.mtu[self._quotes[row]])
+        return 0
 
 
 def _with_macs(packet: Packet, smac: str | None, dmac: str | None) -> Packet:

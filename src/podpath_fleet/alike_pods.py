@@ -373,7 +373,9 @@ class _Comparison:
         elif hasattr(thing, "_fields"):
             names = list(thing._fields)
         else:
-            return tuple(map(self._spell, thing)) if isinstance(thing, Iterable) else repr(thing)
+            if isinstance(thing, Iterable):
+                return tuple(map(self._spell, thing))
+            return repr(thing)
         parts = (self._spell(getattr(thing, name)) for name in names if name not in _COUNTED)
         return (type(thing).__name__, *parts)
 

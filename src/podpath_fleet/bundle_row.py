@@ -122,7 +122,9 @@ def _answer(path: str, identity: str, pool: re.Pattern[str] | None) -> BundleRow
 
 def _share(gaps: tuple[Gap, ...]) -> ReadEvidence | None:
     """Return the evidence that only says what is missing."""
-    return ReadEvidence(sources=(), readings=(), gaps=gaps, kept=()) if gaps else None
+    if gaps:
+        return ReadEvidence(sources=(), readings=(), gaps=gaps, kept=())
+    return None
 
 
 def _spell_gap(gap: Gap) -> str:
@@ -142,7 +144,9 @@ def name_pool(node: str, pattern: re.Pattern[str] | None) -> str:
 def _find_time(sources: Iterable[Source]) -> str:
     """Return when the first of the evidence was taken that says so, in UTC."""
     taken = next((source.taken_at for source in sources if source.taken_at is not None), None)
-    return "" if taken is None else datetime.fromtimestamp(taken, UTC).isoformat()
+    if taken is None:
+        return ""
+    return datetime.fromtimestamp(taken, UTC).isoformat()
 
 
 def _row(finding: Finding, held: str, path: str) -> FindingRow:

@@ -87,7 +87,9 @@ def render_csv(lists: Iterable[ReportList]) -> str:
 
 def _spell_cell(value: object) -> object:
     """Put a quote before text that a spreadsheet would compute (OWASP, "CSV Injection")."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value
 
 
 def render_html(lists: Iterable[ReportList]) -> str:

@@ -54,9 +54,10 @@ class FlowRow(NamedTuple):
         """Spell it as a probe without its source port."""
         source, target = self.src, self.dst
         if self.dport:
-            target = (
-                f"[{target}]:{self.dport}" if target.count(":") > 1 else f"{target}:{self.dport}"
-            )
+            if target.count(":") > 1:
+                target = f"[{target}]:{self.dport}"
+            else:
+                target = f"{target}:{self.dport}"
         name = _NUMBERS.get(self.protocol, self.protocol)
         return f"{name} {source} > {target} {self.place} {self.options}".rstrip()
 

@@ -82,7 +82,9 @@ def _list_links(host: Netns) -> Iterator[tuple[str, str]]:
 def _kind_of(link: Link, uplinks: frozenset[str]) -> str:
     if link.name == "lo":
         return "loopback"
-    return "uplink" if link.name in uplinks else link.kind or "device"
+    if link.name in uplinks:
+        return "uplink"
+    return link.kind or "device"
 
 
 def _list_routes(host: Netns) -> Iterator[tuple[str, str]]:

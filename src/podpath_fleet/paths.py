@@ -50,7 +50,9 @@ def list_bundles(paths: Iterable[str]) -> Iterator[BundlePath]:
 def _list(path: str) -> Iterator[BundlePath]:
     if path.startswith(LIVE):
         return _list_live(path.removeprefix(LIVE))
-    return _list_remote(path) if "://" in path else _list_local(Path(path))
+    if "://" in path:
+        return _list_remote(path)
+    return _list_local(Path(path))
 
 
 def _list_live(context: str) -> Iterator[BundlePath]:

@@ -86,7 +86,9 @@ class ReachResult:
         verdicts = {one.answer.row.verdict for one in self.sets}
         if verdicts & _FAILED:
             return 1
-        return 0 if self.complete and verdicts <= {"ALWAYS"} else 3
+        if self.complete and verdicts <= {"ALWAYS"}:
+            return 0
+        return 3
 
     def text(self) -> str:
         """Tell of each source and protocol which sets there are."""

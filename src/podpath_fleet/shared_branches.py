@@ -278,9 +278,10 @@ class SharedBranches:
         space = self._space
         offsets = list_offsets(space.sample.src.family)
         whole: Ranges = ((0, (1 << WIDTH[space.sample.src.family]) - 1),)
-        endpoint = (
-            service.constants.index(rewritten[0]) if rewritten and rewritten[0] >= 0 else None
-        )
+        if rewritten and rewritten[0] >= 0:
+            endpoint = service.constants.index(rewritten[0])
+        else:
+            endpoint = None
         known = _KnownBranch(
             service=service,
             branch=branch,
@@ -317,7 +318,9 @@ def enumerate_space(
 
 
 def _both(one: Ranges, two: Ranges) -> Ranges:
-    return one if one is two or one == two else intersect(one, two)
+    if one is two or one == two:
+        return one
+    return intersect(one, two)
 
 
 def _names(answer: ReachAnswer, service: ShapedService, family: Family) -> bool:

@@ -221,7 +221,9 @@ class FlowWalker:
         if row.sport not in PORTS:
             return known
         mask, answer = self.classes.find(probe._replace(sport=PORTS[row.sport] or probe.sport))
-        return known if mask & _PORT_MASK else known._replace(answer=answer)
+        if mask & _PORT_MASK:
+            return known
+        return known._replace(answer=answer)
 
     def _answer(self, header: FlowHeader) -> FlowAnswer:
         try:

@@ -137,7 +137,9 @@ def _predicted_drop(trace: Trace) -> str:
     """
     if trace.deciding.stage is StageName.ROUTE_OUTPUT:
         return ""
-    return trace.outcome.reason if isinstance(trace.outcome, Dropped | Rejected) else ""
+    if isinstance(trace.outcome, Dropped | Rejected):
+        return trace.outcome.reason
+    return ""
 
 
 def _predicted_hits(branch: Branch) -> Counter[CountedRule]:
@@ -206,7 +208,9 @@ def _framed(step: Step) -> Packet:
     """Return the packet as the device has it: a tunnel device shows what it carries, the outer
     packet is another device's.
     """
-    return step.before if step.decision is StepDecision.ENCAPSULATE else step.after
+    if step.decision is StepDecision.ENCAPSULATE:
+        return step.before
+    return step.after
 
 
 def _tells_late(branch: Branch) -> bool:
@@ -271,11 +275,12 @@ class _Ports:
 
     def __init__(self, branch: Branch) -> None:
         self._ranges = [ends for port in branch.drawn_ports for ends in port.ranges()]
-        packets = (
-            [step.after for trace in (*branch.traces, *branch.answers) for step in trace.steps]
-            if self._ranges
-            else []
-        )
+        if self._ranges:
+            packets = [
+                step.after for trace in (*branch.traces, *branch.answers) for step in trace.steps
+            ]
+        else:
+            packets = []
         self._fixed = {
             port
             for packet in packets
@@ -291,24 +296,26 @@ class _Ports:
 
     def settle_tuple(self, ends: ConnTuple) -> ConnTuple:
         """Do the same to a conntrack tuple."""
-        return (
-            ends._replace(sport=self._settled(ends.sport), dport=self._settled(ends.dport))
-            if self._ranges
-            else ends
-        )
+        if self._ranges:
+            return ends._replace(sport=self._settled(ends.sport), dport=self._settled(ends.dport))
+        return ends
 
     def _settled(self, port: int) -> int:
         if isinstance(port, DrawnPort):
             return 0
         drawn = any(low <= port <= high for low, high in self._ranges)
-        return 0 if drawn and port not in self._fixed else port
+        if drawn and port not in self._fixed:
+            return 0
+        return port
 
 
 def _answered(branch: Branch) -> bool | None:
     """Tell whether the client has its answer: that its own last acknowledgement is lost it does not
     learn.
     """
-    return True if branch.works is False and branch.last.name == LAST_ACK else branch.works
+    if branch.works is False and branch.last.name == LAST_ACK:
+        return True
+    return branch.works
 
 
 def _predicted_entries(branch: Branch, ports: _Ports, ignored: frozenset[str]) -> list[str]:

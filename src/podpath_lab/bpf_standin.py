@@ -45,15 +45,13 @@ def emulate_programs(
             if name in addresses
             for chain in _masquerade(node, probe, name, str(addresses[name]))
         ]
-    return (
-        (
+    if chains:
+        return (
             ScriptCommand(
                 ("nft", "-f", "-"), "table netdev programs {\n" + "".join(chains) + "}\n", HOST
             ),
         )
-        if chains
-        else ()
-    )
+    return ()
 
 
 def _deliveries(node: Node) -> Iterator[str]:
@@ -96,11 +94,10 @@ def _pods(node: Node) -> Iterator[tuple[Address, Link, Link]]:
         for held in netns.addresses.items:
             link = inner.get(held.link)
             peer = link.peer.value if link is not None and isinstance(link.peer, Known) else None
-            far = (
-                outer.get(peer.link)
-                if peer is not None and peer.netns == HOST and netns.role != NetnsRole.HOST
-                else None
-            )
+            if peer is not None and peer.netns == HOST and netns.role != NetnsRole.HOST:
+                far = outer.get(peer.link)
+            else:
+                far = None
             if link is not None and far is not None and held.address.family == 4:
                 yield held.address, link, far
 

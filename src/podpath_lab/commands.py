@@ -74,11 +74,10 @@ def twin(evidence: tuple[str, ...], probe: str | None) -> None:
     Exit codes: 0 the kernel does what the model says, 1 it does not, 2 usage error or no root.
     """  # noqa: D301  # click wants the backspace itself
     require_lab()
-    chosen = (
-        INCIDENTS.get(evidence[0])
-        if len(evidence) == 1 and not Path(evidence[0]).exists()
-        else None
-    )
+    if len(evidence) == 1 and not Path(evidence[0]).exists():
+        chosen = INCIDENTS.get(evidence[0])
+    else:
+        chosen = None
     if chosen is None:
         case = read_one(evidence, progress=ProgressLine())
         asked = _choose_probe(case, probe)
@@ -318,11 +317,10 @@ def _write_reproducers(
             smallest = shrink_case(generate(result.seed, os.uname().release), differs)
             difference = run_case(smallest, tracer).differences
             shown = (line for each in difference for line in _notes(each.predicted, each.observed))
-            sent = (
-                smallest.probe
-                if smallest.frame is None
-                else f"a frame from {smallest.probe.netns}: {smallest.frame}"
-            )
+            if smallest.frame is None:
+                sent = smallest.probe
+            else:
+                sent = f"a frame from {smallest.probe.netns}: {smallest.frame}"
             notes = (f"case {result.seed}: {sent}", *shown)
             (folder / f"{result.seed}.sh").write_text(
                 emit_shell(emit_twin(smallest.node), (), notes)

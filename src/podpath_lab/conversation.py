@@ -69,11 +69,9 @@ class Timeouts(NamedTuple):
 
     def seconds(self, frames: list[SeenFrame]) -> float:
         """Return how long a silence may last after these frames."""
-        return (
-            self.quiet
-            if sum(frame.packet is not None for frame in frames) >= self.predicted
-            else max(self.quiet, LATE)
-        )
+        if sum(frame.packet is not None for frame in frames) >= self.predicted:
+            return self.quiet
+        return max(self.quiet, LATE)
 
 
 USUAL = Timeouts()

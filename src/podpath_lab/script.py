@@ -69,7 +69,9 @@ class ScriptCommand(NamedTuple):
         line = shlex.join((*prefix, *self.arguments))
         if self.stays:
             return f'{line} &\ndaemons="$daemons $!"'
-        return f"{line} <<'END'\n{self.stdin.rstrip()}\nEND" if self.stdin else line
+        if self.stdin:
+            return f"{line} <<'END'\n{self.stdin.rstrip()}\nEND"
+        return line
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

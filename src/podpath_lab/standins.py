@@ -128,11 +128,10 @@ class _Wiring:
             self._add_link(netns.name, held)
         for name in (*segment.ports, *segment.inside):
             self._note_wire(netns, name, end)
-        how = (
-            "Open vSwitch runs here with its userspace datapath"
-            if switched
-            else "a stand-in holds its ports"
-        )
+        if switched:
+            how = "Open vSwitch runs here with its userspace datapath"
+        else:
+            how = "a stand-in holds its ports"
         ports = ", ".join(segment.ports)
         self.notes.append(
             f"{segment.name} of {netns.name}: {how}; {ports} lead to {switch}, which learns MACs, "

@@ -178,11 +178,9 @@ def _sender(first: Trace, wired: Wired) -> str:
     far end of its device.
     """
     start = first.steps[0]
-    return (
-        wired.behind.get(start.link or "", first.start)
-        if start.stage is StageName.DEVICE_RECEIVE
-        else first.start
-    )
+    if start.stage is StageName.DEVICE_RECEIVE:
+        return wired.behind.get(start.link or "", first.start)
+    return first.start
 
 
 def _learned(node: Node, wired: Wired) -> tuple[str, ...]:

@@ -152,7 +152,9 @@ def _parse_link(message: NetlinkMessage) -> LinkChange | None:
 def _parse_rule(message: NetlinkMessage) -> RuleChange | None:
     attributes = dict(parse_attributes(message.body[4:]))
     table, chain = attributes.get(_RULE_TABLE), attributes.get(_RULE_CHAIN)
-    return None if table is None or chain is None else RuleChange(_text(table), _text(chain))
+    if table is None or chain is None:
+        return None
+    return RuleChange(_text(table), _text(chain))
 
 
 def _text(data: bytes) -> str:

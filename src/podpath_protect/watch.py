@@ -72,7 +72,9 @@ class DirectoryWatch:
         """Return what becomes readable on a change, nothing while polling; another one after a
         directory was removed.
         """
-        return () if self._inotify is None else (self._inotify.fileno(),)
+        if self._inotify is None:
+            return ()
+        return (self._inotify.fileno(),)
 
     def pause(self) -> float:
         """Return the seconds after which `changes` should be asked even if no descriptor became

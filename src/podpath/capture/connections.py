@@ -89,12 +89,16 @@ class CapturedFlow(Generic[F]):
     @property
     def syns(self) -> list[F]:
         """The client's SYNs, each time that one was sent."""
-        return opening_with(self.forward, protocols.SYN) if self.protocol == protocols.TCP else []
+        if self.protocol == protocols.TCP:
+            return opening_with(self.forward, protocols.SYN)
+        return []
 
     @property
     def syn_acks(self) -> list[F]:
         """The server's answers to them."""
-        return opening_with(self.backward, SYN_ACK) if self.protocol == protocols.TCP else []
+        if self.protocol == protocols.TCP:
+            return opening_with(self.backward, SYN_ACK)
+        return []
 
     @property
     def acks(self) -> list[F]:
@@ -261,7 +265,9 @@ def _identity(flow: CapturedFlow[F], number: int) -> object:
     if flow.protocol != protocols.TCP:
         return flow.point.capture, flow.protocol, flow.client, flow.server
     syns = flow.syns
-    return ("syn", syns[0].packet.seq) if syns and syns[0].packet.seq else number
+    if syns and syns[0].packet.seq:
+        return ("syn", syns[0].packet.seq)
+    return number
 
 
 def _is_one_connection(group: Sequence[CapturedFlow[F]], flow: CapturedFlow[F]) -> bool:

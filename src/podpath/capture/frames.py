@@ -82,7 +82,9 @@ class CapturePoint(NamedTuple):
     def __str__(self) -> str:
         """Name the device, and the namespace where it is not the host's."""
         place = self.link or "the capture's device"
-        return place if self.netns in (None, "host") else f"{place} in netns {self.netns}"
+        if self.netns in (None, "host"):
+            return place
+        return f"{place} in netns {self.netns}"
 
 
 def point_of(frame: CapturedFrame) -> CapturePoint:
@@ -100,12 +102,16 @@ def spell_point(point: CapturePoint, frame: CapturedFrame) -> str:
     """Name a point: its device, or the file of a frame that was captured there, where no device is
     known.
     """
-    return str(point) if point.link is not None else frame.span.source.name.rpartition("/")[2]
+    if point.link is not None:
+        return str(point)
+    return frame.span.source.name.rpartition("/")[2]
 
 
 def opening(packet: Packet) -> int:
     """Return the flags that open, answer and close a connection; 0 for what is no TCP."""
-    return packet.flags & _OPENING if packet.protocol == protocols.TCP else 0
+    if packet.protocol == protocols.TCP:
+        return packet.flags & _OPENING
+    return 0
 
 
 def opening_with(frames: Iterable[F], flags: int) -> list[F]:
@@ -166,12 +172,16 @@ def counted(number: int, first: int | None) -> int:
     """
     if first is None or number < first:
         return number
-    return number - first if number - first < 1 << 31 else number
+    if number - first < 1 << 31:
+        return number - first
+    return number
 
 
 def seconds_between(one: CapturedFrame, other: CapturedFrame) -> float | None:
     """Return the time from one frame to another; None where one has none."""
-    return None if one.time is None or other.time is None else other.time - one.time
+    if one.time is None or other.time is None:
+        return None
+    return other.time - one.time
 
 
 def clock(time: float) -> str:

@@ -51,7 +51,9 @@ class ConnectionMeasures(NamedTuple):
     def throughput(self) -> float | None:
         """Payload of both directions, in bytes a second."""
         carried = self.client_bytes + self.server_bytes
-        return carried / self.duration if self.duration > 0 else None
+        if self.duration > 0:
+            return carried / self.duration
+        return None
 
 
 COLUMNS = (*ConnectionMeasures._fields, "throughput")

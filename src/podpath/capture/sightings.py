@@ -79,7 +79,9 @@ class Translation:
         """Say which end was rewritten: `source`, `destination` or `both`."""
         if self.original[1:3] == self.translated[1:3]:
             return "destination"
-        return "source" if self.original[3:] == self.translated[3:] else "both"
+        if self.original[3:] == self.translated[3:]:
+            return "source"
+        return "both"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -73,4 +73,6 @@ def _find_address(name: str, host: str) -> str | None:
     if not stat.S_ISREG(mode) or mode & 0o111:
         return None
     address = path.as_uri().replace("file://", f"file://{host if host.isascii() else ''}", 1)
-    return address if len(address) <= _LONGEST and address.isprintable() else None
+    if len(address) <= _LONGEST and address.isprintable():
+        return address
+    return None

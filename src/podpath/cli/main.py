@@ -385,7 +385,9 @@ def _spell_error(error: OSError) -> str:
     words.
     """
     reason = (error.strerror or str(error)).lower()
-    return reason if error.filename is None else f"{error.filename}: {reason}"
+    if error.filename is None:
+        return reason
+    return f"{error.filename}: {reason}"
 
 
 def _hang_up(code: int) -> int:

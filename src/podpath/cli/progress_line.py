@@ -95,7 +95,9 @@ class ProgressLine:
         words = f"{self._doing} ..."
         share, taken = self._share, self._drawn - self._since
         if share <= 0.0 or (isinstance(share, Counted) and share.is_done):
-            return words if taken < LONG else f"{words} {_spell_span(taken)}"
+            if taken < LONG:
+                return words
+            return f"{words} {_spell_span(taken)}"
         if isinstance(share, Counted):
             words += f" {share.done} of {share.total},"
         words += f" {share:.0%}"
@@ -126,4 +128,6 @@ def _spell_span(seconds: float) -> str:
     if whole < 90:
         return f"{whole} s"
     minutes = round(whole / 60)
-    return f"{minutes} min" if minutes < 90 else f"{minutes // 60} h {minutes % 60} min"
+    if minutes < 90:
+        return f"{minutes} min"
+    return f"{minutes // 60} h {minutes % 60} min"

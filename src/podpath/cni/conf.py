@@ -62,7 +62,9 @@ class ConfFile:
         `.conf`.
         """
         base = self.name.rpartition("/")[2]
-        return f".{base.rpartition('.')[2]}" if "." in base else ""
+        if "." in base:
+            return f".{base.rpartition('.')[2]}"
+        return ""
 
     @property
     def text(self) -> str:
@@ -72,7 +74,9 @@ class ConfFile:
     def line_of(self, pattern: str) -> int:
         """Return the number of the first line that matches; 1 where none does."""
         found = re.search(pattern, self.text)
-        return 1 if found is None else self.text.count("\n", 0, found.start()) + 1
+        if found is None:
+            return 1
+        return self.text.count("\n", 0, found.start()) + 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,7 +154,9 @@ def parse_json(file: ConfFile) -> Mapping[str, object] | ConfProblem:
 def parse_version(text: str) -> tuple[int, int, int] | None:
     """Return a version's numbers, 0.1.0 for an empty one; None where it is none."""
     found = _VERSION.fullmatch(text) if text else _VERSION.fullmatch("0.1.0")
-    return None if found is None else (int(found[1]), int(found[2] or 0), int(found[3] or 0))
+    if found is None:
+        return None
+    return (int(found[1]), int(found[2] or 0), int(found[3] or 0))
 
 
 def _refuse_constant(name: str) -> object:
@@ -246,7 +252,9 @@ def _choose_version(file: ConfFile, value: Mapping[str, object]) -> str | ConfPr
     if wrong is not None:
         return ConfProblem("P2", file.name, line, f"{wrong!r} is no version")
     known = [entry for entry in offered if (parse_version(entry) or CURRENT) <= CURRENT]
-    return max(known, key=lambda entry: parse_version(entry) or CURRENT) if known else single
+    if known:
+        return max(known, key=lambda entry: parse_version(entry) or CURRENT)
+    return single
 
 
 def _read_flags(file: ConfFile, value: Mapping[str, object]) -> tuple[str, ...] | ConfProblem:
@@ -329,11 +337,10 @@ def _with_drop_ins(
             or other.extension != ".conf"
         ):
             continue
-        value = (
-            parse_json(other)
-            if other.content is not None
-            else ConfProblem("P4", other.name, 1, other.obstacle)
-        )
+        if other.content is not None:
+            value = parse_json(other)
+        else:
+            value = ConfProblem("P4", other.name, 1, other.obstacle)
         plugin = value if isinstance(value, ConfProblem) else _parse_plugin(other, value, 1)
         if isinstance(plugin, ConfProblem):
             return plugin
@@ -346,4 +353,6 @@ def _with_drop_ins(
 
 
 def _kind(value: object) -> str:
-    return "null" if value is None else _GO_KINDS.get(type(value), type(value).__name__)
+    if value is None:
+        return "null"
+    return _GO_KINDS.get(type(value), type(value).__name__)

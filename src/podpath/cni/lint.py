@@ -179,11 +179,10 @@ def _trouble_remarks(
         if decision.file == file.name
     }
     fails = "fails" in decisions.values()
-    said = (
-        "containerd loads nothing because of it, CRI-O passes over it"
-        if fails
-        else "CRI-O passes over it"
-    )
+    if fails:
+        said = "containerd loads nothing because of it, CRI-O passes over it"
+    else:
+        said = "CRI-O passes over it"
     yield Remark(
         trouble.row,
         "error" if fails else "warning",

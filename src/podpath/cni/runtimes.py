@@ -84,11 +84,10 @@ def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Ru
                 RuntimeDecision(file.name, "not reached", f"{networks[0].file} comes first", "D1")
             )
             continue
-        found = (
-            ConfProblem("D2", file.name, 1, f"it is larger than {SIZE_LIMIT} bytes")
-            if len(file.content or b"") > SIZE_LIMIT
-            else parse_network(file, files, drop_ins=settings.drop_ins)
-        )
+        if len(file.content or b"") > SIZE_LIMIT:
+            found = ConfProblem("D2", file.name, 1, f"it is larger than {SIZE_LIMIT} bytes")
+        else:
+            found = parse_network(file, files, drop_ins=settings.drop_ins)
         if isinstance(found, ConfProblem):
             decisions.append(RuntimeDecision(file.name, "fails", found.why, found.row, found.line))
             rest = waiting[len(decisions) :]
@@ -152,11 +151,10 @@ def judge_crio(
                 )
             )
             continue
-        why = (
-            "the first by name that can be used"
-            if not networks
-            else "held for pods that ask for it by name"
-        )
+        if not networks:
+            why = "the first by name that can be used"
+        else:
+            why = "held for pods that ask for it by name"
         networks[name] = found
         decisions.append(RuntimeDecision(file.name, "loaded", why, "D1"))
     wanted = settings.default_network or next(iter(networks), "")

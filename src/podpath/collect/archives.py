@@ -60,11 +60,9 @@ def read_members(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterat
     """
     head = file.read(max(len(magic) for magic in zips.MAGIC))
     file.seek(0)
-    return (
-        zips.read_members(name, file, size, limits)
-        if head.startswith(zips.MAGIC)
-        else _read_tar(name, file, size, limits)
-    )
+    if head.startswith(zips.MAGIC):
+        return zips.read_members(name, file, size, limits)
+    return _read_tar(name, file, size, limits)
 
 
 def _read_tar(name: str, file: BinaryIO, size: int, limits: Limits) -> Iterator[Member]:

@@ -79,7 +79,9 @@ class Kept(NamedTuple):
     @property
     def total(self) -> int:
         """How many packets the file has."""
-        return self.survey.count if self.survey is not None else len(self.capture.packets)
+        if self.survey is not None:
+            return self.survey.count
+        return len(self.capture.packets)
 
 
 End = tuple[Address | None, int]
@@ -242,11 +244,10 @@ def _show(kept: Kept, gaps: list[Gap]) -> Evidence:
     if kept.survey is not None:
         rows, numbers = list(range(len(packets))), kept.survey.rows
     else:
-        rows = (
-            list(range(len(packets)))
-            if len(packets) <= WHOLE
-            else select_telling(packets, kept.flows, kept.failures, kept.again).tolist()
-        )
+        if len(packets) <= WHOLE:
+            rows = list(range(len(packets)))
+        else:
+            rows = select_telling(packets, kept.flows, kept.failures, kept.again).tolist()
         numbers = rows
     if kept.total > WHOLE:
         gaps.append(make_gap(kept.name, _say_how_many(kept, rows), kind=GapKind.ASIDE))
@@ -314,7 +315,9 @@ def _interface(capture: DecodedCapture) -> str:
     """Write the option that names the one device that a capture says it was taken on."""
     names = {interface.name for interface in capture.interfaces}
     name = next(iter(names)) if len(names) == 1 else ""
-    return f" -i {name}" if name and " " not in name else ""
+    if name and " " not in name:
+        return f" -i {name}"
+    return ""
 
 
 def device_names(listing: bytes) -> dict[int, str]:

@@ -99,12 +99,16 @@ class ChangeListener:
 
 def join_aspects(known: NetnsAspect | None, more: NetnsAspect) -> NetnsAspect:
     """Return what is to be taken where both changed."""
-    return more if known in {None, more} else NetnsAspect.WHOLE
+    if known in {None, more}:
+        return more
+    return NetnsAspect.WHOLE
 
 
 def _aspect_of(data: bytes) -> NetnsAspect:
     _, kind, *_ = _HEADER.unpack_from(data)
-    return NetnsAspect.ROUTES if kind in _ROUTES else NetnsAspect.WHOLE
+    if kind in _ROUTES:
+        return NetnsAspect.ROUTES
+    return NetnsAspect.WHOLE
 
 
 def _read_number(beside: Iterable[tuple[int, int, bytes]]) -> int | None:

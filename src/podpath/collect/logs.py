@@ -72,11 +72,9 @@ def _read_file(name: str, file: BinaryIO, size: int, limits: Limits) -> Evidence
     head = file.read(512)
     file.seek(0)
     if not archives.is_archive(head):
-        return (
-            _read_end(name, file, size, limits)
-            if size > limits.output_bytes
-            else _gather([(name, file.read(size))], None)
-        )
+        if size > limits.output_bytes:
+            return _read_end(name, file, size, limits)
+        return _gather([(name, file.read(size))], None)
     packed = archives.read_single(name, file, size, replace(limits, output_bytes=512)).data
     file.seek(0)
     if not archives.holds_members(packed) and not name.endswith(archives.ARCHIVE_NAMES):
@@ -163,7 +161,9 @@ def _folder(folder: Path, limits: Limits) -> Iterator[tuple[str, bytes]]:
 
 def _manifest_time(folder: Path) -> float | None:
     path = folder / MANIFEST
-    return parse_time(load_manifest(path.read_bytes()).get("time")) if path.is_file() else None
+    if path.is_file():
+        return parse_time(load_manifest(path.read_bytes()).get("time"))
+    return None
 
 
 def _gather(files: Sequence[tuple[str, bytes]], taken_at: float | None) -> Evidence:

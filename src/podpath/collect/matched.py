@@ -101,11 +101,9 @@ class MatchedCaptures:
         """
         from podpath_capture.matching.matching import match_captures  # noqa: PLC0415 - as above
 
-        return (
-            match_captures(self._files, self._flows)
-            if any(len(each) for each in self._flows)
-            else None
-        )
+        if any(len(each) for each in self._flows):
+            return match_captures(self._files, self._flows)
+        return None
 
     @property
     def points(self) -> tuple[CapturedPoint, ...]:
@@ -180,7 +178,9 @@ class MatchedCaptures:
         (kept,) = self._kept.values()
         if kept.survey is not None:
             return kept.survey.states
-        return kept.failures.states if kept.failures is not None else None
+        if kept.failures is not None:
+            return kept.failures.states
+        return None
 
     def find_thinned(self, sightings: Sequence[Sighting]) -> Mapping[str, ThinnedCapture]:
         """Name the captures of which not all packets are shown, with those that others are left out
@@ -233,7 +233,9 @@ class MatchedCaptures:
     @staticmethod
     def _line_of(kept: Kept, row: int) -> int:
         """Return the line that a packet is quoted by."""
-        return row + 1 if kept.printed is None else int(kept.printed.packed.first[row]) + 1
+        if kept.printed is None:
+            return row + 1
+        return int(kept.printed.packed.first[row]) + 1
 
     def measure(
         self,
@@ -325,7 +327,9 @@ class MatchedCaptures:
             shares, matched = self._shares, self.matching
             if shares is not None:
                 matched = self._match_share(shares, chosen[1])
-            return None if matched is None else lay_out(matched, chosen[2])
+            if matched is None:
+                return None
+            return lay_out(matched, chosen[2])
         if self._shares is not None and self._shares.left_out:
             name = next(iter(self._long))
             raise UsageError(f"{name}: {say_unfollowed(name, self._shares.left_out)}")
@@ -339,7 +343,9 @@ class MatchedCaptures:
         """Name a point by its file without the folder, where no other file is called so."""
         short = point.file.rpartition("/")[2]
         alike = [name for name in {**self._shown, **self._kept} if name.rpartition("/")[2] == short]
-        return point.name.replace(point.file, short, 1) if len(alike) == 1 else point.name
+        if len(alike) == 1:
+            return point.name.replace(point.file, short, 1)
+        return point.name
 
     def _as_fact(self, matching: Matching, loss: PacketLoss) -> LostPacket:
         points = matching.points
@@ -461,11 +467,10 @@ def _show_kept(kept: Kept) -> _FollowedFile:
         printed = kept.printed
         file = CapturedFile(name=kept.name, capture=kept.capture, devices=kept.devices)
         return _FollowedFile(file, lambda number: printed.quote(number - 1), kept.flows)
-    device = (
-        parse_command(kept.place.command).option("-i", "--interface")
-        if kept.place.command
-        else None
-    )
+    if kept.place.command:
+        device = parse_command(kept.place.command).option("-i", "--interface")
+    else:
+        device = None
     file = CapturedFile(
         name=kept.name,
         capture=kept.capture,

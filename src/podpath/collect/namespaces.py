@@ -139,7 +139,9 @@ def _name_node(proc: Path, node: str | None, host: _MachineNamespace) -> str | N
     """
     asked = node is not None and node.isdigit() and (proc / node).exists()
     holder = int(node) if node is not None and asked else host.process
-    return None if holder is None else _host_name(holder) or None
+    if holder is None:
+        return None
+    return _host_name(holder) or None
 
 
 def find_own(node: str | None = None) -> str:
@@ -181,7 +183,9 @@ def _started(proc: Path, process: int) -> int:
     except OSError:
         return 0
     fields = stat.rpartition(")")[2].split()  # the name before may hold anything
-    return int(fields[_STARTED]) if len(fields) > _STARTED else 0
+    if len(fields) > _STARTED:
+        return int(fields[_STARTED])
+    return 0
 
 
 def _inode(path: Path) -> int | None:
@@ -211,7 +215,9 @@ def _find_home(proc: Path, named: Path, node: str | None) -> Path:
                 return path
         raise CollectError(f"expected a network namespace, a process or a file, saw {node!r}")
     first = proc / "1/ns/net"
-    return first if _inode(first) is not None else proc / "self/ns/net"
+    if _inode(first) is not None:
+        return first
+    return proc / "self/ns/net"
 
 
 def _name_all(candidates: Iterable[_MachineNamespace]) -> dict[int, str]:

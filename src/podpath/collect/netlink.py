@@ -270,4 +270,6 @@ def _text(data: bytes) -> str:
 
 
 def _number(data: bytes | None) -> int | None:
-    return None if data is None else int(_INTEGER.unpack_from(data)[0])
+    if data is None:
+        return None
+    return int(_INTEGER.unpack_from(data)[0])

@@ -334,4 +334,6 @@ def put_in_lines(listing: bytes) -> bytes:
         (text[: opening.end()].strip(), ",\n".join(objects), text[place:].strip(), "")
     )
     whole = bool(objects) and text[place : place + 1] == "]"
-    return lines.encode("utf-8", "surrogateescape") if whole else listing
+    if whole:
+        return lines.encode("utf-8", "surrogateescape")
+    return listing

@@ -122,7 +122,9 @@ def _read_printed(
     whole = bytes(data[tail : limits.printed_bytes]).rfind(b"\n") + 1
     found = captures.read_printed(name, data[: tail + whole], keep)
     cut = make_cut(Cut(name, tail + whole, len(data), MAX_SIZE))
-    return None if found is None else Evidence(found.sources, (*found.gaps, cut))
+    if found is None:
+        return None
+    return Evidence(found.sources, (*found.gaps, cut))
 
 
 def _parse_whole(
@@ -131,16 +133,15 @@ def _parse_whole(
     """Parse a file's content that is in memory; unless it is `whole`, there is more of it than the
     limits let in.
     """
-    long = (
-        _read_printed(name, data[:_HEAD], lambda: data, limits, keep) if len(data) > _HEAD else None
-    )
+    if len(data) > _HEAD:
+        long = _read_printed(name, data[:_HEAD], lambda: data, limits, keep)
+    else:
+        long = None
     if long is None:
         return _parse(name, data, len(data) if whole else None, limits, keep)
-    return (
-        long
-        if whole
-        else Evidence(long.sources, (*long.gaps, make_cut(Cut(name, len(data), None, MAX_SIZE))))
-    )
+    if whole:
+        return long
+    return Evidence(long.sources, (*long.gaps, make_cut(Cut(name, len(data), None, MAX_SIZE))))
 
 
 def _share(name: str, head: bytes, size: int, limits: Limits) -> int:
@@ -269,11 +270,10 @@ def _unpack(files: list[_File], limits: Limits, gaps: list[Gap]) -> Iterator[_Fi
             continue
         if not unpacked.whole:
             gaps.append(make_cut(Cut(file.shown, len(unpacked.data), None, MAX_SIZE)))
-        plain = (
-            file
-            if unpacked.data is file.data
-            else _File(file.name.rpartition(".")[0], file.shown, unpacked.data)
-        )
+        if unpacked.data is file.data:
+            plain = file
+        else:
+            plain = _File(file.name.rpartition(".")[0], file.shown, unpacked.data)
         nested = unpacked.whole and archives.holds_members(plain.data[:_HEAD])
         for each in _unpack_members(plain, limits, gaps) if nested else (plain,):
             total += len(each.data)

@@ -41,7 +41,9 @@ class NamespaceSurvey:
     def find_other(self, name: str, device: NetlinkDevice) -> str | None:
         """Return the namespace of what a device belongs to; None where it was not surveyed."""
         number = device.identifier
-        return name if number is None else self.identifiers[name].get(number)
+        if number is None:
+            return name
+        return self.identifiers[name].get(number)
 
     def list_edges(self) -> Iterator[Edge]:
         """Yield the devices that lead into another namespace that was surveyed."""

@@ -85,7 +85,9 @@ def open_unpacked(name: str, file: BinaryIO) -> BinaryIO:
         return cast("BinaryIO", bz2.BZ2File(file))
     if head.startswith(XZ):
         return cast("BinaryIO", _Xz(file))
-    return _open_zstd(name, file) if head.startswith(ZSTD) else file
+    if head.startswith(ZSTD):
+        return _open_zstd(name, file)
+    return file
 
 
 class _Xz(io.RawIOBase):

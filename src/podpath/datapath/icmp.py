@@ -88,4 +88,6 @@ def error_length(about: Packet) -> int:
     """Return the bytes of an ICMP error: it quotes as much of the packet as fits (`icmp_send`, RFC
     4443 section 2.4).
     """
-    return min(28 + about.length, 576) if about.family == 4 else min(48 + about.length, 1280)
+    if about.family == 4:
+        return min(28 + about.length, 576)
+    return min(48 + about.length, 1280)

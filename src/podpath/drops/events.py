@@ -54,9 +54,10 @@ class DropKey(NamedTuple):
             return f"arp {self.src} > {self.dst}"
         name = protocols.protocol_name(self.protocol)
         if self.protocol in (protocols.TCP, protocols.UDP, protocols.SCTP):
-            flags = (
-                f" [{protocols.flag_names(self.flags)}]" if self.protocol == protocols.TCP else ""
-            )
+            if self.protocol == protocols.TCP:
+                flags = f" [{protocols.flag_names(self.flags)}]"
+            else:
+                flags = ""
             ends = f"{endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}"
             return f"{name} {ends}{flags}"
         kind = self.protocol in (protocols.ICMP, protocols.ICMPV6)
@@ -179,7 +180,9 @@ def _name_reason(number: int, reasons: Mapping[int, str]) -> str:
 def _address(ethertype: int, data: bytes) -> Address | None:
     if ethertype in (headers.IPV4, headers.ARP):
         return Address(4, int.from_bytes(data[:4], "big"))
-    return Address(6, int.from_bytes(data, "big")) if ethertype == headers.IPV6 else None
+    if ethertype == headers.IPV6:
+        return Address(6, int.from_bytes(data, "big"))
+    return None
 
 
 def _swap(port: int) -> int:

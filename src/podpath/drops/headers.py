@@ -63,7 +63,9 @@ def _parse_ipv4(data: bytes) -> Packet | None:
         dont_fragment=bool(fragment & 0x4000),
         fragment=bool(fragment & 0x1FFF),
     )
-    return packet if packet.fragment else _parse_transport(packet, data[header:], header)
+    if packet.fragment:
+        return packet
+    return _parse_transport(packet, data[header:], header)
 
 
 def _parse_ipv6(data: bytes) -> Packet | None:
@@ -87,7 +89,9 @@ def _parse_ipv6(data: bytes) -> Packet | None:
         length=40 + int.from_bytes(data[4:6], "big"),
         fragment=later,
     )
-    return packet if later else _parse_transport(packet, data[header:], header)
+    if later:
+        return packet
+    return _parse_transport(packet, data[header:], header)
 
 
 def _parse_transport(packet: Packet, body: bytes, header: int) -> Packet:

@@ -46,7 +46,9 @@ def _parse_ends(value: object) -> tuple[str, ...]:
 
 def _read_end(text: str) -> EndName | None:
     """Take an end apart; None for a network."""
-    return None if _NETWORK.fullmatch(text) else parse_end(text)
+    if _NETWORK.fullmatch(text):
+        return None
+    return parse_end(text)
 
 
 def _parse_ports(value: object) -> tuple[str, ...]:
@@ -202,9 +204,10 @@ def _expand(table: StatedFlow, span: Span) -> Iterator[Flow]:
     combinations = list(product(table.source, table.target, ports))
     for source, target, port in combinations:
         end = _spell_set(target, port) if table.is_set else spell_target(target, port)
-        made = (
-            f"{source} > {end}" if table.protocol == "tcp" else f"{source} > {end}/{table.protocol}"
-        )
+        if table.protocol == "tcp":
+            made = f"{source} > {end}"
+        else:
+            made = f"{source} > {end}/{table.protocol}"
         named = table.name if len(combinations) == 1 else f"{table.name} ({made})".strip()
         yield Flow(
             name=(named if table.name else "") or made,
@@ -221,7 +224,9 @@ def _expand(table: StatedFlow, span: Span) -> Iterator[Flow]:
 
 def _spell_set(target: str, ports: str) -> str:
     """Spell a target with the ports of a set, where they are not all."""
-    return target if ports == EVERY_PORT else f"{target} ports {ports}"
+    if ports == EVERY_PORT:
+        return target
+    return f"{target} ports {ports}"
 
 
 def _demand_names(flows: Sequence[Flow]) -> None:

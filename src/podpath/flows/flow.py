@@ -102,4 +102,6 @@ def spell_target(target: str, port: str) -> str:
         address = Address.parse(target)
     except ValueError:
         return f"{target}:{port}"
-    return f"[{target}]:{port}" if address.family == 6 else f"{target}:{port}"
+    if address.family == 6:
+        return f"[{target}]:{port}"
+    return f"{target}:{port}"

@@ -138,7 +138,9 @@ def find_parting(before: Conversation, after: Conversation) -> Step | None:
     for one, other in zip(first, second, strict=False):
         if _decision(one) != _decision(other):
             return one
-    return first[len(second)] if len(first) > len(second) else None
+    if len(first) > len(second):
+        return first[len(second)]
+    return None
 
 
 def _steps(conversation: Conversation) -> list[Step]:

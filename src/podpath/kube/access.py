@@ -79,11 +79,10 @@ def find(
         return from_kubeconfig(kubeconfig, context)
     if given.get("KUBERNETES_SERVICE_HOST") and (account / "token").is_file():
         return from_service_account(account, given)
-    usual = (
-        Path(given["KUBECONFIG"])
-        if given.get("KUBECONFIG")
-        else Path(given.get("HOME") or "/root") / ".kube" / "config"
-    )
+    if given.get("KUBECONFIG"):
+        usual = Path(given["KUBECONFIG"])
+    else:
+        usual = Path(given.get("HOME") or "/root") / ".kube" / "config"
     if not usual.is_file():
         raise AccessError(
             f"no API server is known: neither {account}/token nor {usual} is there; "

@@ -311,7 +311,9 @@ def decode(kind: type[T], content: bytes | msgspec.Raw, path: str) -> T:
 def _without_nulls(value: object) -> object:
     if isinstance(value, dict):
         return {key: _without_nulls(one) for key, one in value.items() if one is not None}
-    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [_without_nulls(one) for one in value]
+    return value
 
 
 def _open(access: Access) -> httpx2.Client:
@@ -364,7 +366,9 @@ def _status(response: httpx2.Response) -> KubeStatus:
 def _reason(error: Exception) -> str:
     """Say in words what broke; the type's name where the error itself says nothing."""
     cause = error.__cause__ if isinstance(error.__cause__, (ssl.SSLError, OSError)) else error
-    return f"{type(error).__name__}: {cause}" if str(cause) else type(error).__name__
+    if str(cause):
+        return f"{type(error).__name__}: {cause}"
+    return type(error).__name__
 
 
 def _stamps(files: tuple[str, ...]) -> tuple[float, ...]:

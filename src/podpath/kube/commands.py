@@ -147,7 +147,9 @@ def _read_end(end: bytes | None) -> str:
         status = msgspec.json.decode(end, type=_End)
     except msgspec.DecodeError:
         return end.decode("utf-8", "replace")
-    return "" if status.status == "Success" else status.message or status.reason or "it failed"
+    if status.status == "Success":
+        return ""
+    return status.message or status.reason or "it failed"
 
 
 class _End(KubeStatus, frozen=True, gc=False):

@@ -99,7 +99,9 @@ def review_token(client: Client, token: str, audience: str) -> Identity | None:
     path = "/apis/authentication.k8s.io/v1/tokenreviews"
     review = client.create(_ReviewAnswer, path, body).status
     meant = not audience or audience in review.audiences
-    return review.user if review.authenticated and meant and review.user.username else None
+    if review.authenticated and meant and review.user.username:
+        return review.user
+    return None
 
 
 def is_allowed(client: Client, identity: Identity, right: ResourceRight) -> bool:

@@ -58,7 +58,9 @@ def _read_printed(source: Source) -> Reading | None:
         recognise_tcpdump,
     )
 
-    return read_tcpdump(source) if recognise_tcpdump(source) > NO else None
+    if recognise_tcpdump(source) > NO:
+        return read_tcpdump(source)
+    return None
 
 
 def follow_captures(
@@ -142,4 +144,6 @@ def match_captures(
 def span_lines(source: Source) -> Span:
     """Return the lines of a source from the first to the last that is not blank."""
     full = [number for number, line in enumerate(source.lines, source.first_line) if line.strip()]
-    return Span(source, full[0], full[-1]) if full else Span(source, *[source.first_line] * 2)
+    if full:
+        return Span(source, full[0], full[-1])
+    return Span(source, *[source.first_line] * 2)

@@ -217,7 +217,9 @@ def ask_between(view: NodeView, question: ClusterQuestion) -> Probe:
     probe = make_probe(source, destination, node, objects, protocol, near)
     start = view.case.node.namespaces.get(probe.netns or "")
     is_host = start is not None and start.role == NetnsRole.HOST
-    return bind_source(view.case.node, probe) if is_host else probe
+    if is_host:
+        return bind_source(view.case.node, probe)
+    return probe
 
 
 def starts_on(view: NodeView, probe: Probe) -> str:

@@ -89,7 +89,9 @@ class DiffResult(DrawnResult):
         from podpath.report.pages.diff_page import find_outcome  # noqa: PLC0415 - as above
 
         shown = find_outcome(self.comparison)
-        return choose_branch((shown.here,)) if shown is not None else None
+        if shown is not None:
+            return choose_branch((shown.here,))
+        return None
 
 
 def diff(

@@ -107,7 +107,9 @@ class FlowsResult(Result):
         """Tell in one word: `met`, `unmet` or `undecided`."""
         if self.answer.unmet:
             return "unmet"
-        return "undecided" if self.answer.undecided and not self.allow_undecided else "met"
+        if self.answer.undecided and not self.allow_undecided:
+            return "undecided"
+        return "met"
 
     @property
     def exit_code(self) -> int:

@@ -57,11 +57,9 @@ Asked = str | Probe
 
 def list_pieces(evidence: Given) -> tuple[Piece, ...]:
     """Return the pieces of the evidence, also where it is a single one."""
-    return (
-        (evidence,)
-        if isinstance(evidence, (str, PathLike, Pasted, Packed, ThisNode))
-        else tuple(evidence)
-    )
+    if isinstance(evidence, (str, PathLike, Pasted, Packed, ThisNode)):
+        return (evidence,)
+    return tuple(evidence)
 
 
 def name_piece(piece: Piece) -> str:
@@ -72,7 +70,9 @@ def name_piece(piece: Piece) -> str:
         case ThisNode():
             return "this node"
         case _:
-            return "standard input" if (path := fspath(piece)) == STDIN else path
+            if (path := fspath(piece)) == STDIN:
+                return "standard input"
+            return path
 
 
 def list_paths(pieces: Sequence[Piece]) -> tuple[str, ...]:

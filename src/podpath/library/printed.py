@@ -86,11 +86,10 @@ def _read(command: Command) -> _Topic:
     if command.program in {"kubectl", "oc", "k"} and len(command.arguments) > 1:
         return _read_kubectl(command.arguments)
     rules = _IPTABLES.fullmatch(command.program)
-    listed = (
-        _read_iptables(rules["family"], command.arguments, saved=bool(rules["saved"]))
-        if rules is not None
-        else None
-    )
+    if rules is not None:
+        listed = _read_iptables(rules["family"], command.arguments, saved=bool(rules["saved"]))
+    else:
+        listed = None
     return listed or _Topic((_SAME.get(command.program, command.program), *command.arguments))
 
 
@@ -128,7 +127,9 @@ def _read_iptables(family: str, arguments: tuple[str, ...], *, saved: bool) -> _
     devices = {"devices"} if saved or set(flags) & {"S", "v"} else set()
     counters = {"counters"} if set(flags) & {"c", "v"} else set()
     picks = tuple(each for each in (table, chain) if each)
-    return _Topic((family,), frozenset(devices | counters), picks) if lists else None
+    if lists:
+        return _Topic((family,), frozenset(devices | counters), picks)
+    return None
 
 
 def _agree(asked: Sequence[str], printed: Sequence[str], *, filled: bool) -> bool:

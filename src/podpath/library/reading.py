@@ -152,7 +152,9 @@ def _add_prose(case: facts.Case, found: ReadEvidence) -> facts.Case:
 
 def as_case(given: Case | Given, asking: Sequence[Asked], progress: Progress) -> Case:
     """Return a case as it is, and read evidence to one."""
-    return given if isinstance(given, Case) else read(given, asking=asking, progress=progress)
+    if isinstance(given, Case):
+        return given
+    return read(given, asking=asking, progress=progress)
 
 
 def _read_pieces(

@@ -49,7 +49,9 @@ class TraceResult(DrawnResult):
     @property
     def verdict(self) -> Reachability:
         """Tell in one word whether it works."""
-        return Reachability.UNDECIDED if self.forbids else self.conversation.verdict
+        if self.forbids:
+            return Reachability.UNDECIDED
+        return self.conversation.verdict
 
     @property
     def branches(self) -> tuple[Branch, ...]:

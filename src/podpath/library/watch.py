@@ -553,7 +553,9 @@ class DropWatch:
 
 def _aspect_of(found: DropExplanation) -> NetnsAspect:
     """Return what of a namespace tells the line that decides."""
-    return aspect_of(found.spans[0].source.name) if found.spans else NetnsAspect.WHOLE
+    if found.spans:
+        return aspect_of(found.spans[0].source.name)
+    return NetnsAspect.WHOLE
 
 
 def _says(told: ToldDrop) -> tuple[object, ...]:

@@ -75,17 +75,23 @@ class Address(NamedTuple):
     @property
     def is_loopback(self) -> bool:
         """Tell whether this is 127.0.0.0/8 or ::1."""
-        return self.value >> 24 == 127 if self.family == 4 else self.value == 1
+        if self.family == 4:
+            return self.value >> 24 == 127
+        return self.value == 1
 
     @property
     def is_multicast(self) -> bool:
         """Tell whether this is 224.0.0.0/4 or ff00::/8."""
-        return self.value >> 28 == 14 if self.family == 4 else self.value >> 120 == 0xFF
+        if self.family == 4:
+            return self.value >> 28 == 14
+        return self.value >> 120 == 0xFF
 
     @property
     def is_link_local(self) -> bool:
         """Tell whether this is 169.254.0.0/16 or fe80::/10."""
-        return self.value >> 16 == 0xA9FE if self.family == 4 else self.value >> 118 == 0x3FA
+        if self.family == 4:
+            return self.value >> 16 == 0xA9FE
+        return self.value >> 118 == 0x3FA
 
     @property
     def is_unspecified(self) -> bool:
@@ -154,7 +160,9 @@ class Prefix(NamedTuple):
         if self.length == 0:
             return "default"
         text = str(self.address)
-        return text if self.length == WIDTH[self.family] else f"{text}/{self.length}"
+        if self.length == WIDTH[self.family]:
+            return text
+        return f"{text}/{self.length}"
 
     @property
     def address(self) -> Address:
@@ -179,7 +187,9 @@ class PortRange(NamedTuple):
 
     def __str__(self) -> str:
         """Spell it as iptables does: `80` or `80:90`."""
-        return str(self.first) if self.first == self.last else f"{self.first}:{self.last}"
+        if self.first == self.last:
+            return str(self.first)
+        return f"{self.first}:{self.last}"
 
 
 class MaskedMark(NamedTuple):

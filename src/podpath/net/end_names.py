@@ -222,7 +222,9 @@ def choose(end: EndName, known: Iterable[EndName], near: Collection[str] = ()) -
     """
     found = [each for each in known if end.may_name(each.kind, each.namespace, each.name)]
     nearest = [each for each in found if each.namespace in {"", *near}]
-    return nearest if near and nearest and not end.namespace else found
+    if near and nearest and not end.namespace:
+        return nearest
+    return found
 
 
 def list_owned(

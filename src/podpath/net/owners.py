@@ -75,7 +75,9 @@ class Writer(NamedTuple):
 
     def __str__(self) -> str:
         """Spell it as a whole."""
-        return f"{self.program} ({self.note})" if self.note else self.program
+        if self.note:
+            return f"{self.program} ({self.note})"
+        return self.program
 
 
 class Owned(NamedTuple):

@@ -78,23 +78,25 @@ class Packet(NamedTuple):
         """Spell it as a probe does: `tcp 10.0.0.1:1234 > 10.0.0.2:80 [SYN]`."""
         name = protocols.protocol_name(self.protocol)
         if self.has_ports:
-            flags = (
-                f" [{protocols.flag_names(self.flags)}]" if self.protocol == protocols.TCP else ""
-            )
+            if self.protocol == protocols.TCP:
+                flags = f" [{protocols.flag_names(self.flags)}]"
+            else:
+                flags = ""
             return (
                 f"{name} {endpoint(self.src, self.sport)} > {endpoint(self.dst, self.dport)}{flags}"
             )
-        kind = (
-            f" type {self.icmp_type} code {self.icmp_code}"
-            if self.protocol in (protocols.ICMP, protocols.ICMPV6)
-            else ""
-        )
+        if self.protocol in (protocols.ICMP, protocols.ICMPV6):
+            kind = f" type {self.icmp_type} code {self.icmp_code}"
+        else:
+            kind = ""
         return f"{name} {self.src} > {self.dst}{kind}"
 
 
 def endpoint(address: Address, port: int) -> str:
     """Spell an address with its port: `10.0.0.1:80`, `[fd00::1]:80`."""
-    return f"[{address}]:{port}" if address.family == 6 else f"{address}:{port}"
+    if address.family == 6:
+        return f"[{address}]:{port}"
+    return f"{address}:{port}"
 
 
 def spell_ends(packet: Packet) -> str:

@@ -159,9 +159,10 @@ class Probe(NamedTuple):
             ends = f"{source} > {endpoint(self.dst, self.dport)}"
         else:
             ends = f"{self.src} > {self.dst}"
-        name = (
-            "icmp" if self.protocol == protocols.ICMPV6 else protocols.protocol_name(self.protocol)
-        )
+        if self.protocol == protocols.ICMPV6:
+            name = "icmp"
+        else:
+            name = protocols.protocol_name(self.protocol)
         place = f" in {self.in_dev}" if self.in_dev else ""
         if self.netns:
             place = f" from {self.netns}"

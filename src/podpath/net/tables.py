@@ -64,7 +64,9 @@ def parse_tables(text: str, name: str, kind: type[T], *, columns: bool = False) 
 def find_column(text: str, line: int, place: Place) -> int:
     """Return the column at which a line names a key, from 1; 1 where it names none."""
     keys = [part for part in place if isinstance(part, str)]
-    return text.split("\n")[line - 1].find(keys[-1]) + 1 if keys else 1
+    if keys:
+        return text.split("\n")[line - 1].find(keys[-1]) + 1
+    return 1
 
 
 def find_line(text: str, place: Place) -> int:
@@ -175,7 +177,9 @@ class _TableReader:
             return None
         if not _fits(hint, value):
             self._expect(_NAMES.get(hint, str(hint)), value, place)
-        return float(value) if hint is float and isinstance(value, int) else value
+        if hint is float and isinstance(value, int):
+            return float(value)
+        return value
 
     def _items(self, hint: object, value: object, place: Place) -> object:
         if not isinstance(value, list):
@@ -204,4 +208,6 @@ def _fits(hint: object, value: object) -> bool:
 
 def _show(value: object) -> str:
     kind = _NAMES.get(type(value), type(value).__name__)
-    return f"{kind}: {value!r}"[:120] if not isinstance(value, (dict, list)) else kind
+    if not isinstance(value, (dict, list)):
+        return f"{kind}: {value!r}"[:120]
+    return kind

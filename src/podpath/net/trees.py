@@ -31,7 +31,9 @@ class Tree:
     @property
     def fields(self) -> Mapping[str, Tree]:
         """The named fields; none for a scalar or a list."""
-        return self.value if isinstance(self.value, Mapping) else {}
+        if isinstance(self.value, Mapping):
+            return self.value
+        return {}
 
     @property
     def texts(self) -> dict[str, str]:
@@ -48,11 +50,9 @@ class Tree:
         """Tell whether it says that there is nothing: `[]`, `{}`, `null`, `<none>` or no value at
         all.
         """
-        return (
-            not self.value or self.value in {"null", "~", "<none>", "<unset>"}
-            if isinstance(self.value, str)
-            else not self.value
-        )
+        if isinstance(self.value, str):
+            return not self.value or self.value in {"null", "~", "<none>", "<unset>"}
+        return not self.value
 
     def at(self, *path: str) -> Tree | None:
         """Return what stands under a path of field names; None where there is no such field."""

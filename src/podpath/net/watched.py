@@ -270,7 +270,9 @@ def _count_zeros(bits: int) -> int:
 
 
 def _tell(number: Any) -> Any:
-    return number.tell() if type(number) is Watched else number
+    if type(number) is Watched:
+        return number.tell()
+    return number
 
 
 def _calculate(name: str) -> Any:

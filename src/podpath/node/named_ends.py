@@ -51,7 +51,9 @@ def make_probe(  # two ends, and what they are named in
     start = _spell_source(_place(source, node, objects, near))
     end, assumed = _spell_destination(_place(destination, node, objects, near), node, objects)
     probe = resolve_probe(f"{protocol or assumed} {start} > {end}", node)
-    return _with_source(probe, node) if start.startswith("node/") else probe
+    if start.startswith("node/"):
+        return _with_source(probe, node)
+    return probe
 
 
 class ChosenPod(NamedTuple):
@@ -238,7 +240,9 @@ def _spell_source(placed: _PlacedName) -> str:
                 f"expected a pod, a node or an address as the source, saw {placed.text!r}"
             )
         case _:
-            return f"{end}:{end.port}" if end.port.isdigit() else str(end)
+            if end.port.isdigit():
+                return f"{end}:{end.port}"
+            return str(end)
 
 
 def _spell_destination(
@@ -258,7 +262,9 @@ def _spell_destination(
         case NameKind.SERVICE:
             return _spell_service(spelled, end, node, objects)
         case _:
-            return (f"{spelled}:{end.port}", "tcp") if end.port else (spelled, "icmp")
+            if end.port:
+                return (f"{spelled}:{end.port}", "tcp")
+            return (spelled, "icmp")
 
 
 def _spell_service(
@@ -411,7 +417,9 @@ def _pod_port(
             raise UsageError(
                 f"expected a port of the pod by number or name ({names}), saw {port!r}"
             )
-        return (named[0][1], named[0][2]) if named else (port, "tcp")
+        if named:
+            return (named[0][1], named[0][2])
+        return (port, "tcp")
     if declared:
         return declared[0][1], declared[0][2]
     netns = node.namespaces.get(pod.netns or "") if isinstance(pod, Pod) else None
@@ -423,7 +431,9 @@ def _pod_port(
         and not (socket.local is not None and socket.local.is_loopback)
     )
     number = next(listening, None)
-    return (str(number), "tcp") if number is not None else ("", "icmp")
+    if number is not None:
+        return (str(number), "tcp")
+    return ("", "icmp")
 
 
 def _declared_ports(pod: Pod, objects: Sequence[ApiObject]) -> Iterator[tuple[str, str, str]]:

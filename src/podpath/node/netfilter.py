@@ -167,7 +167,9 @@ class TrackedEntries(tuple[ConntrackEntry, ...]):  # noqa: SLOT001  # it has an 
     @classmethod
     def of(cls, items: Iterable[ConntrackEntry]) -> TrackedEntries:
         """Return these themselves where they are a table already, else a table of them."""
-        return items if isinstance(items, TrackedEntries) else cls(items)
+        if isinstance(items, TrackedEntries):
+            return items
+        return cls(items)
 
     @cached_property
     def rewritten(self) -> tuple[ConntrackEntry, ...]:

@@ -38,7 +38,9 @@ def emit_rule(rule: Rule, command: str = "-A", *, position: int | None = None) -
 
 def quote_word(text: str) -> str:
     """Put a word in quotes where a shell or iptables-restore would otherwise read another one."""
-    return text if _PLAIN.fullmatch(text) else '"' + _ESCAPED.sub(r"\\\1", text) + '"'
+    if _PLAIN.fullmatch(text):
+        return text
+    return '"' + _ESCAPED.sub(r"\\\1", text) + '"'
 
 
 def _emit_selectors(rule: Rule) -> Iterator[str]:

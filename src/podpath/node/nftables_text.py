@@ -95,9 +95,9 @@ def emit_statement(statement: nft.Statement) -> str:  # noqa: C901, PLR0911, PLR
         case nft.Counter(packets, octets, name):
             if name:
                 return f"counter name {_quote(name)}"
-            return (
-                "counter" if packets is None else f"counter packets {packets} bytes {octets or 0}"
-            )
+            if packets is None:
+                return "counter"
+            return f"counter packets {packets} bytes {octets or 0}"
         case nft.Limit(text):
             return f"limit {text}"
         case nft.Log(text):
@@ -146,7 +146,9 @@ def _emit_nat(statement: nft.Nat) -> str:
 def _emit_constant(left: nft.Expression, right: nft.Expression) -> str:
     """Spell what a field is compared with or set to: device names stand in quotes."""
     if isinstance(left, nft.Meta) and left.key in _DEVICE_KEYS and isinstance(right, nft.Literal):
-        return right.text if right.text.isdigit() else _quote(right.text)
+        if right.text.isdigit():
+            return right.text
+        return _quote(right.text)
     return emit_expression(right)
 
 

@@ -133,9 +133,9 @@ class Netns:
         """
         where = f"on {self.node}: " if self.node else ""
         name = self.inside or self.name
-        return (
-            where if self.role == NetnsRole.HOST else f"{where}in the network namespace of {name}: "
-        )
+        if self.role == NetnsRole.HOST:
+            return where
+        return f"{where}in the network namespace of {name}: "
 
     @property
     def tables(self) -> list[Table]:
@@ -183,9 +183,10 @@ class Netns:
             *(Option(value, meaning) for value, meaning in options if value != default),
         )
         where = f"on {self.node}: " if self.node else ""
-        entered = (
-            "" if self.role == NetnsRole.HOST else f"nsenter into {self.inside or self.name}: "
-        )
+        if self.role == NetnsRole.HOST:
+            entered = ""
+        else:
+            entered = f"nsenter into {self.inside or self.name}: "
         return Unknown(f"{key} in netns {self.name}", f"{where}{entered}sysctl {key}", choices)
 
 
@@ -291,7 +292,9 @@ class Node:
 
     def home_of(self, netns: Netns) -> Node:
         """Return the node that a namespace is on: its kernel, its modules."""
-        return self.beside.get(netns.node, self) if netns.node else self
+        if netns.node:
+            return self.beside.get(netns.node, self)
+        return self
 
     @property
     def host(self) -> Netns:

@@ -37,4 +37,6 @@ class ApiObject:
     @property
     def title(self) -> str:
         """Its name with its namespace."""
-        return f"{self.namespace}/{self.name}" if self.namespace else self.name
+        if self.namespace:
+            return f"{self.namespace}/{self.name}"
+        return self.name

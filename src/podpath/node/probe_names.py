@@ -44,7 +44,9 @@ class NamedEnd(NamedTuple):
 
     def __str__(self) -> str:
         """Spell it as a probe does."""
-        return endpoint(self.address, self.port) if self.port else str(self.address)
+        if self.port:
+            return endpoint(self.address, self.port)
+        return str(self.address)
 
 
 def names_ends(text: str) -> bool:
@@ -82,7 +84,9 @@ def _spell(found: re.Match[str], source: NamedEnd, destination: NamedEnd) -> Pro
     place = f" {found['where']} {found['place']}" if found["where"] else ""
     words = f"{place}{found['sending']}"
     probe = Probe.parse(f"{found['protocol']} {source} > {destination}{words}")
-    return probe if place or source.netns is None else probe._replace(netns=source.netns)
+    if place or source.netns is None:
+        return probe
+    return probe._replace(netns=source.netns)
 
 
 def _resolve(text: str, node: Node, protocol: int) -> tuple[NamedEnd, ...]:
@@ -214,12 +218,13 @@ def _behind(node: Node, service: Service, asked: str | None) -> NamedEnd:
     if len(ends) == 1:
         (end,) = ends
         return end._replace(netns=node.find_holder(end.address, pods_only=True))
-    shown = (
-        f"name one of {_list([str(end) for end in ends])}"
-        if ends
-        else "no endpoint of it is shown, and then its name has no address either (kubectl get "
-        "endpoints)"
-    )
+    if ends:
+        shown = f"name one of {_list([str(end) for end in ends])}"
+    else:
+        shown = (
+            "no endpoint of it is shown, and then its name has no address either (kubectl get "
+            "endpoints)"
+        )
     raise UsageError(f"{title} has no address of its own, its name is that of its pods: {shown}")
 
 
@@ -259,7 +264,9 @@ def _what(found: re.Match[str]) -> str:
         return "a namespace"
     if found["node"] or found["host"]:
         return "a node" if found["node"] else "a host"
-    return "a pod" if found["kind"].startswith("p") else "a service"
+    if found["kind"].startswith("p"):
+        return "a pod"
+    return "a service"
 
 
 def _known(node: Node, found: re.Match[str]) -> str:
@@ -303,7 +310,9 @@ def suggest(text: str, names: Sequence[str]) -> str:
         for name in get_close_matches(wanted.rpartition("/")[2], spelled, n=_NEAR, cutoff=_ALIKE)
     ]
     found = list(dict.fromkeys(near))[:_NEAR]
-    return f"did you mean {' or '.join(found)}? " if found else ""
+    if found:
+        return f"did you mean {' or '.join(found)}? "
+    return ""
 
 
 def _list(names: Sequence[str]) -> str:

@@ -42,4 +42,6 @@ def render_decisive(
     ]
     if fix:
         return [*lines, f"  fix: {style.paint('command', ' && '.join(map(escape_command, fix)))}"]
-    return [*lines, f"  next: {style.paint('command', escape(ask))}"] if ask else lines
+    if ask:
+        return [*lines, f"  next: {style.paint('command', escape(ask))}"]
+    return lines

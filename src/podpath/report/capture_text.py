@@ -163,19 +163,19 @@ def _points(points: Sequence[CapturedPoint], style: Style) -> list[str]:
     width = max(len(escape(point.name)) for point in shown)
     lines = ["", style.paint("head", "Captured")]
     for point in shown:
-        times = (
-            f"  {clock(point.first)} to {clock(point.last)}"
-            if point.first is not None and point.last is not None
-            else ""
-        )
-        dropped = (
-            f"  {style.paint('warn', f'{point.dropped} dropped by the kernel')}"
-            if point.dropped
-            else ""
-        )
+        if point.first is not None and point.last is not None:
+            times = f"  {clock(point.first)} to {clock(point.last)}"
+        else:
+            times = ""
+        if point.dropped:
+            dropped = f"  {style.paint('warn', f'{point.dropped} dropped by the kernel')}"
+        else:
+            dropped = ""
         lines.append(f"  {escape(point.name):<{width}}  {point.packets} packets{times}{dropped}")
     lines += left_out(len(points) - len(shown), "point", style)
-    return [*lines, *style.wrap(_NAMES, "  ")] if any(one.unnamed for one in points) else lines
+    if any(one.unnamed for one in points):
+        return [*lines, *style.wrap(_NAMES, "  ")]
+    return lines
 
 
 def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
@@ -200,8 +200,6 @@ def _connections(answer: CaptureAnswer, style: Style) -> list[str]:
 def _mark(one: ConnectionSummary, style: Style) -> str:
     if one.fails:
         return style.broken
-    return (
-        style.arrived
-        if one.state in ("SF", "S1", "S2", "S3") or one.meaning == "answered"
-        else style.doubtful
-    )
+    if one.state in ("SF", "S1", "S2", "S3") or one.meaning == "answered":
+        return style.arrived
+    return style.doubtful

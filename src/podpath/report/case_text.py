@@ -84,4 +84,6 @@ def _count_all(*counts: tuple[int, str, str]) -> str:
 
 def _count(number: int, one: str, many: str = "") -> str:
     """Spell a number of things, whose plural takes an `s` unless it is given."""
-    return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
+    if number == 1:
+        return f"1 {one}"
+    return f"{number:,} {many or one + 's'}"

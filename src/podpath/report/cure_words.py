@@ -17,4 +17,6 @@ def say_fix(finding: Finding) -> str:
 
     check = find_check(finding.check)
     found = _FIX.search(check.page) if check is not None else None
-    return " ".join(found["text"].split()) if found is not None else finding.prevention
+    if found is not None:
+        return " ".join(found["text"].split())
+    return finding.prevention

@@ -40,9 +40,10 @@ def render_diagnosis(diagnosis: Diagnosis, style: Style) -> str:
     """
     if style.brief:
         return "\n".join(render_brief(diagnosis)) + "\n"
-    lines = (
-        _everything(diagnosis, style) if style.verbose else render_first_screen(diagnosis, style)
-    )
+    if style.verbose:
+        lines = _everything(diagnosis, style)
+    else:
+        lines = render_first_screen(diagnosis, style)
     return "\n".join(lines) + "\n"
 
 
@@ -138,7 +139,9 @@ def _alternatives(findings: Sequence[Finding], owners: OwnerPlaces, style: Style
             lines += (
                 [] if repair.commands else style.wrap(escape(repair.title), "   if so: ", "     ")
             )
-    return [*lines, "", *style.wrap(ORDER, "")] if len(findings) > 1 else lines
+    if len(findings) > 1:
+        return [*lines, "", *style.wrap(ORDER, "")]
+    return lines
 
 
 def _why_uncertain(finding: Finding, style: Style) -> list[str]:

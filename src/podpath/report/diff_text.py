@@ -62,11 +62,10 @@ def _headline(comparison: NodeComparison, style: Style) -> list[str]:
         case "explained":
             return _title("DIFFERENCE", "bad", comparison.explanations[0].differences, style)
         case "unexplained":
-            what = (
-                f"none of {differ} fixes it, alone or together"
-                if count
-                else "nothing known about both nodes differs"
-            )
+            if count:
+                what = f"none of {differ} fixes it, alone or together"
+            else:
+                what = "nothing known about both nodes differs"
             return _head("UNEXPLAINED", "warn", f"it fails here, but {what}", style)
         case "works":
             what = work if walked else "there is no connection to walk"
@@ -148,16 +147,16 @@ def _walked(comparison: NodeComparison, style: Style) -> list[str]:
         lines += _failure(outcome, style)
         if outcome.probe in comparison.unexplained:
             lines += style.wrap("No difference that could be tried fixes it.", INDENT)
-    return ["", style.paint("head", "Walked"), *lines] if lines else []
+    if lines:
+        return ["", style.paint("head", "Walked"), *lines]
+    return []
 
 
 def _failure(outcome: ComparedOutcome, style: Style) -> list[str]:
     branch = representative(outcome.here) if outcome.fails_here else None
-    return (
-        style.wrap(f"here: {escape(spell_failure(branch.failure))}", INDENT)
-        if branch is not None and branch.failure
-        else []
-    )
+    if branch is not None and branch.failure:
+        return style.wrap(f"here: {escape(spell_failure(branch.failure))}", INDENT)
+    return []
 
 
 def _rest(comparison: NodeComparison, style: Style) -> list[str]:
@@ -187,8 +186,6 @@ def _few(items: Sequence[T], style: Style) -> Sequence[T]:
 
 
 def _more(count: int, style: Style) -> list[str]:
-    return (
-        []
-        if style.verbose or count <= SHOWN
-        else [style.paint("dim", f"  and {count - SHOWN} more: --verbose lists all")]
-    )
+    if style.verbose or count <= SHOWN:
+        return []
+    return [style.paint("dim", f"  and {count - SHOWN} more: --verbose lists all")]

@@ -104,4 +104,6 @@ def _text(document: Mapping[str, object], name: str) -> str:
 
 def _number(document: Mapping[str, object], name: str) -> float:
     value = document.get(name)
-    return float(value) if isinstance(value, int | float) else 0.0
+    if isinstance(value, int | float):
+        return float(value)
+    return 0.0

@@ -140,12 +140,16 @@ def spell_drop(key: DropKey, found: DropExplanation) -> str:
 
 def spell_place(names: DropNames) -> str:
     """Spell where a packet was dropped; empty where the node does not know."""
-    return f" in {escape(names.pod or names.netns)}" if names.netns else ""
+    if names.netns:
+        return f" in {escape(names.pod or names.netns)}"
+    return ""
 
 
 def spell_flow(key: DropKey) -> str:
     """Spell a flow of drops, with `*` for the ports that clients drew."""
-    return _NO_PORT.sub(":*", str(key)) if key.protocol in _WITH_PORTS else str(key)
+    if key.protocol in _WITH_PORTS:
+        return _NO_PORT.sub(":*", str(key))
+    return str(key)
 
 
 def render_rates(

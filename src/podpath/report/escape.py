@@ -46,7 +46,9 @@ def _spell(character: str) -> str:
     code = ord(character)
     if code <= 0xFF:
         return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    if code <= 0xFFFF:
+        return f"\\u{code:04x}"
+    return f"\\U{code:08x}"
 
 
 def escape_command(command: str) -> str:
@@ -82,7 +84,9 @@ def measure(text: str) -> int:
 def _measure_sign(sign: str) -> int:
     if unicodedata.combining(sign):
         return 0
-    return 2 if unicodedata.east_asian_width(sign) in {"W", "F"} else 1
+    if unicodedata.east_asian_width(sign) in {"W", "F"}:
+        return 2
+    return 1
 
 
 def clip_columns(text: str, columns: int) -> str:

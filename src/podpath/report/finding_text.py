@@ -78,7 +78,9 @@ def _whose(spans: Sequence[Span], style: Style, owners: OwnerPlaces | None) -> l
 
 
 def _section(title: str, body: list[str], style: Style) -> list[str]:
-    return ["", f"  {style.paint('head', title)}", *body] if body else []
+    if body:
+        return ["", f"  {style.paint('head', title)}", *body]
+    return []
 
 
 def _numbered(sentences: tuple[str, ...], style: Style) -> list[str]:
@@ -114,11 +116,10 @@ def describe_repair(repair: Repair) -> str:
 
 
 def _proof(repair: Repair) -> str:
-    altered = (
-        "see below for what else it changes"
-        if repair.side_effects
-        else "no other walked connection changes"
-    )
+    if repair.side_effects:
+        altered = "see below for what else it changes"
+    else:
+        altered = "no other walked connection changes"
     match repair.proven:
         case "simulated":
             return f"proven in simulation; {altered}"

@@ -60,28 +60,28 @@ def render_first_screen(diagnosis: Diagnosis, style: Style) -> list[str]:
     more = [f"podpath explain {escape(first.check)}: about this fault"] if first is not None else []
     if skipped or first is not None or diagnosis.forbids or diagnosis.gaps:
         more = ["--verbose: reasons, evidence and everything else", *more]
-    return (
-        [*lines, "", *(f"  {style.paint('dim', text)}" for text in ["; ".join(more)] if text)]
-        if more
-        else lines
-    )
+    if more:
+        return [
+            *lines,
+            "",
+            *(f"  {style.paint('dim', text)}" for text in ["; ".join(more)] if text),
+        ]
+    return lines
 
 
 def render_brief(diagnosis: Diagnosis) -> list[str]:
     """Render three lines: the verdict, the line that decides, the cure or the question."""
     first = find_first(diagnosis)
     headline = " ".join(line.strip() for line in render_headline(diagnosis, Style()))
-    spans = (
-        first.evidence
-        if first is not None
-        else [span for one in diagnosis.forbids for span in one.spans]
-    )
+    if first is not None:
+        spans = first.evidence
+    else:
+        spans = [span for one in diagnosis.forbids for span in one.spans]
     lines = [headline, quote(spans[0]) if spans else "no deciding line"]
-    repairs = (
-        first.repairs
-        if first is not None and first.certainty == 1 and diagnosis.verdict is Verdict.FAULT
-        else ()
-    )
+    if first is not None and first.certainty == 1 and diagnosis.verdict is Verdict.FAULT:
+        repairs = first.repairs
+    else:
+        repairs = ()
     if repairs:
         cure = " && ".join(map(escape_command, repairs[0].commands))
         return [*lines, f"fix: {cure or escape(repairs[0].title)}"]
@@ -98,7 +98,9 @@ def find_first(diagnosis: Diagnosis) -> Finding | None:
     if diagnosis.verdict is Verdict.FAULT:
         weighty = [finding for finding in weighty if finding.certainty == 1] or weighty
     unnamed = diagnosis.verdict is Verdict.POSSIBLE and diagnosis.forbids
-    return weighty[0] if weighty and diagnosis.verdict is not Verdict.NONE and not unnamed else None
+    if weighty and diagnosis.verdict is not Verdict.NONE and not unnamed:
+        return weighty[0]
+    return None
 
 
 def _decisive(finding: Finding, style: Style) -> tuple[tuple[Span, ...], list[str]]:
@@ -127,7 +129,9 @@ def _cure_or_question(diagnosis: Diagnosis, first: Finding | None, style: Style)
     if first is not None and first.repairs:
         return ["", *style.wrap(f"if so: {escape(first.repairs[0].title)}", "  ", INDENT)]
     fix = say_fix(first) if first is not None else ""
-    return style.wrap(escape(fix), f"  {style.paint('head', 'fix:')} ", INDENT) if fix else []
+    if fix:
+        return style.wrap(escape(fix), f"  {style.paint('head', 'fix:')} ", INDENT)
+    return []
 
 
 def _cure(repair: Repair, title: str, style: Style) -> list[str]:
@@ -226,7 +230,9 @@ def _walked(diagnosis: Diagnosis, style: Style) -> list[str]:
     for conversation in diagnosis.conversations[:WALKED_SHOWN]:
         lines += render_conversation(diagnosis, conversation, style)
     left = len(diagnosis.conversations) - WALKED_SHOWN
-    return [*lines, f"  and {left} more"] if left > 0 else lines
+    if left > 0:
+        return [*lines, f"  and {left} more"]
+    return lines
 
 
 def _summary(diagnosis: Diagnosis) -> str:
@@ -242,4 +248,6 @@ def _summary(diagnosis: Diagnosis) -> str:
 
 
 def _count(things: Sequence[object], name: str) -> str:
-    return f"1 {name}" if len(things) == 1 else f"{len(things)} {name}s"
+    if len(things) == 1:
+        return f"1 {name}"
+    return f"{len(things)} {name}s"

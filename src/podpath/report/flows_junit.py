@@ -37,9 +37,10 @@ def render_junit(answer: FlowsAnswer) -> str:
 
 def _case(one: FlowResult, owners: OwnerPlaces) -> list[str]:
     span = one.flow.span
-    place = (
-        f" file={_attribute(span.source.name)} line={_attribute(str(span.line))}" if span else ""
-    )
+    if span:
+        place = f" file={_attribute(span.source.name)} line={_attribute(str(span.line))}"
+    else:
+        place = ""
     head = f'    <testcase classname="podpath.check" name={_attribute(one.flow.name)}{place}'
     if one.is_met is True:
         return [f"{head}/>"]

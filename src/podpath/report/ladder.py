@@ -55,7 +55,9 @@ def letter(post: int) -> str:
 def spell_title(ladder: Ladder) -> str:
     """Say whose connection it is, as its first point shows it."""
     first = next((post.ends for post in ladder.posts if post.ends is not None), None)
-    return escape(spell_ends(first)) if first is not None else "no packets"
+    if first is not None:
+        return escape(spell_ends(first))
+    return "no packets"
 
 
 def spell_ends(ends: FiveTuple) -> str:
@@ -169,8 +171,12 @@ def _arrow(step: LadderStep, room: int, what: tuple[bool, bool], line: str, styl
         if lost:
             half = (room - 4) // 2
             middle = line * half + cross + line * (room - 4 - half)
-        return f" {middle}{head} " if step.forward else f" {head}{middle} "
+        if step.forward:
+            return f" {middle}{head} "
+        return f" {head}{middle} "
     if lost:
         rest = " " * (room - 6)
-        return f" {line * 3}{cross} {rest}" if step.forward else f"{rest} {cross}{line * 3} "
+        if step.forward:
+            return f" {line * 3}{cross} {rest}"
+        return f"{rest} {cross}{line * 3} "
     return " " * room

@@ -77,13 +77,17 @@ def _names(one: ConnectionMeasures) -> str:
 
 
 def _pair(client: int, server: int) -> str:
-    return f"{client}/{server}" if client or server else "-"
+    if client or server:
+        return f"{client}/{server}"
+    return "-"
 
 
 def _seconds(value: float | None) -> str:
     if value is None:
         return "-"
-    return f"{value:.3f} s" if value >= 1 else f"{value * 1000:.3f} ms"
+    if value >= 1:
+        return f"{value:.3f} s"
+    return f"{value * 1000:.3f} ms"
 
 
 def _short(value: float) -> str:

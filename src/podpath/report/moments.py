@@ -22,7 +22,9 @@ def spell_moment(time: float, zone: tzinfo, *, date: bool = True) -> str:
 def spell_zone(time: float, zone: tzinfo) -> str:
     """Name a zone by its offset at a moment: `UTC`, `UTC+08:00`."""
     text = to_wall(0.0 if math.isnan(time) else time, zone).strftime("%z")
-    return "UTC" if text in {"", "+0000"} else f"UTC{text[:3]}:{text[3:5]}"
+    if text in {"", "+0000"}:
+        return "UTC"
+    return f"UTC{text[:3]}:{text[3:5]}"
 
 
 def spell_iso(time: float) -> str | None:

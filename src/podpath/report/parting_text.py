@@ -29,4 +29,6 @@ def render_partings(partings: Sequence[PacketComparison], style: Style) -> list[
         ):
             lines += style.wrap(f"{word} {escape(says)}", INDENT)
             lines += render_quotes(spans, (), style, INDENT + "  ")
-    return ["", style.paint("head", "Prediction and captures"), *lines] if lines else []
+    if lines:
+        return ["", style.paint("head", "Prediction and captures"), *lines]
+    return []

@@ -107,7 +107,9 @@ def describe_end(trace: Trace, style: Style) -> str:
             place = "delivered" if isinstance(outcome, Delivered) else "left the node"
             last = outcome.packet
             rewritten = (last.src, last.dst, last.sport, last.dport) != _ends(trace.packet)
-            return f"{place} as {spell_ends(last)}" if rewritten else place
+            if rewritten:
+                return f"{place} as {spell_ends(last)}"
+            return place
         case Dropped() | Rejected():
             stage = f"at {escape(trace.deciding.stage)}" if trace.steps else ""
             word = "dropped" if isinstance(outcome, Dropped) else "rejected"
@@ -120,7 +122,9 @@ def describe_end(trace: Trace, style: Style) -> str:
 
 def _reason(reason: str) -> str:
     """Name the kernel's drop reason where it says something."""
-    return f" ({escape(reason)})" if reason and reason != "NOT_SPECIFIED" else ""
+    if reason and reason != "NOT_SPECIFIED":
+        return f" ({escape(reason)})"
+    return ""
 
 
 def _unwanted(kind: str, style: Style) -> str:

@@ -105,9 +105,10 @@ def _element(text: str, marks: Sequence[str]) -> str:
         inner = value if isinstance(value, list) else next(iter(value.values()))
         if not isinstance(inner, list | dict) or not inner:
             break
-        value = (
-            inner if isinstance(inner, dict) else max(inner, key=lambda item: _worth(item, marks))
-        )
+        if isinstance(inner, dict):
+            value = inner
+        else:
+            value = max(inner, key=lambda item: _worth(item, marks))
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -44,11 +44,15 @@ class Style:
         """
         text = f"{escape(name)}:{line}"
         address = self.link(name, line) if self.link is not None else None
-        return text if address is None else f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
+        if address is None:
+            return text
+        return f"\x1b]8;;{address}\x1b\\{text}\x1b]8;;\x1b\\"
 
     def paint(self, meaning: str, text: str) -> str:
         """Return the text in the color of its meaning, or as it is where colors are off."""
-        return f"\x1b[{SGR[meaning]}m{text}\x1b[0m" if self.color and text else text
+        if self.color and text:
+            return f"\x1b[{SGR[meaning]}m{text}\x1b[0m"
+        return text
 
     @property
     def arrived(self) -> str:

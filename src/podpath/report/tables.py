@@ -77,4 +77,6 @@ def _spell(value: object) -> Cell:
         return f"{value['source']}:{value['line']} | {value['text']}"
     if isinstance(value, list):
         return "; ".join(map(str, value))
-    return value if value is None or isinstance(value, (str, int, float)) else str(value)
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    return str(value)

@@ -72,20 +72,18 @@ def _headline(chronicle: Chronicle, style: Style) -> list[str]:
                 style, "good", "NOTHING CHANGED", "in the window, as far as these logs show."
             )
         case _:
-            what = (
-                chronicle.questions[0]
-                if chronicle.questions
-                else "nothing in the window is known to break networks."
-            )
+            if chronicle.questions:
+                what = chronicle.questions[0]
+            else:
+                what = "nothing in the window is known to break networks."
             return render_head(style, "warn", "UNDECIDED", what)
 
 
 def _window(window: FailureWindow, style: Style, zone: tzinfo) -> list[str]:
-    timeout = (
-        f" (timeout {render_duration(window.timeout)})"
-        if window.timeout is not None
-        else " (timeout not known)"
-    )
+    if window.timeout is not None:
+        timeout = f" (timeout {render_duration(window.timeout)})"
+    else:
+        timeout = " (timeout not known)"
     rows = [
         (
             "last success",
@@ -246,4 +244,6 @@ def _remarks(chronicle: Chronicle, style: Style) -> list[str]:
 def _unread(chronicle: Chronicle) -> str:
     count = len(chronicle.gaps)
     parts = "part" if count == 1 else "parts"
-    return f", {count} {parts} not read (-v lists them)" if count else ""
+    if count:
+        return f", {count} {parts} not read (-v lists them)"
+    return ""

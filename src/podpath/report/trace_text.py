@@ -88,11 +88,10 @@ def _next_question(
     asked = [question.ask for question in ask_for_clearance(forbids)]
     if branch is not None and branch.traces and not branch.works:
         outcome = branch.last.outcome
-        asked = (
-            [outcome.ask]
-            if isinstance(outcome, Undecided)
-            else [*asked, *(made.ask for made in branch.assumptions)]
-        )
+        if isinstance(outcome, Undecided):
+            asked = [outcome.ask]
+        else:
+            asked = [*asked, *(made.ask for made in branch.assumptions)]
     return next((ask for ask in asked if ask), "")
 
 
@@ -115,7 +114,9 @@ def _packet(trace: Trace, style: Style) -> list[str]:
 def _whose(owned: Sequence[Owned], style: Style) -> list[str]:
     """Say once, below all packets, whose everything is that their steps quote and name."""
     lines = render_owned(owned, style, "  ")
-    return ["", style.paint("head", "Whose"), *lines] if lines else []
+    if lines:
+        return ["", style.paint("head", "Whose"), *lines]
+    return []
 
 
 def _step(step: Step, width: int, style: Style) -> list[str]:

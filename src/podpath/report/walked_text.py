@@ -34,7 +34,9 @@ def render_walked(diagnosis: Diagnosis, style: Style) -> list[str]:
             if style.verbose:
                 lines += render_path(branch, style, INDENT)
     lines += left_out(len(diagnosis.conversations) - len(walked), "connection", style)
-    return ["", style.paint("head", "Walked"), *lines] if lines else []
+    if lines:
+        return ["", style.paint("head", "Walked"), *lines]
+    return []
 
 
 def render_conversation(
@@ -52,7 +54,9 @@ def _say(diagnosis: Diagnosis, conversation: Conversation) -> str:
     if diagnosis.is_seen_to_work(conversation):
         return "works, as the evidence shows; the walk lacks a fact of its path"
     open_still = conversation.verdict == "ALWAYS" and not diagnosis.is_shown_to_work(conversation)
-    return "not shown to fail" if open_still else verdict_in_words(conversation)
+    if open_still:
+        return "not shown to fail"
+    return verdict_in_words(conversation)
 
 
 def _mark(diagnosis: Diagnosis, conversation: Conversation, style: Style) -> str:
@@ -61,7 +65,9 @@ def _mark(diagnosis: Diagnosis, conversation: Conversation, style: Style) -> str
         return style.arrived
     if diagnosis.is_seen_to_work(conversation):
         return style.doubtful
-    return style.broken if conversation.verdict in {"NEVER", "SOMETIMES"} else style.doubtful
+    if conversation.verdict in {"NEVER", "SOMETIMES"}:
+        return style.broken
+    return style.doubtful
 
 
 def representative(conversation: Conversation) -> Branch | None:
@@ -71,7 +77,9 @@ def representative(conversation: Conversation) -> Branch | None:
     failing = next((branch for branch in conversation.branches if branch.works is False), None)
     if failing is not None and conversation.verdict in (Reachability.NEVER, Reachability.SOMETIMES):
         return failing
-    return conversation.branches[0] if conversation.branches else None
+    if conversation.branches:
+        return conversation.branches[0]
+    return None
 
 
 def verdict_in_words(conversation: Conversation) -> str:
@@ -88,4 +96,6 @@ def verdict_in_words(conversation: Conversation) -> str:
             return f"works sometimes: fails in {failing} of {len(conversation.branches)} branches"
         case Reachability.UNDECIDED:
             last = conversation.branches[0].traces[-1:] if conversation.branches else ()
-            return describe_outcome(last[0].outcome) if last else "undecided"
+            if last:
+                return describe_outcome(last[0].outcome)
+            return "undecided"

@@ -104,7 +104,9 @@ def _span(logs: Logs, window: FailureWindow | None) -> tuple[float, float]:
     if window is not None:
         return window.start - REACH, window.failed_at + AFTER
     reach = logs.reach
-    return (reach.first, reach.last) if reach is not None else (0.0, 0.0)
+    if reach is not None:
+        return (reach.first, reach.last)
+    return (0.0, 0.0)
 
 
 def _shown(

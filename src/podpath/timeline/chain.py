@@ -125,4 +125,6 @@ def _parse_link(link: Mapping[str, str | list[str] | bool | float]) -> ChainLink
 def _words(value: object) -> list[str]:
     if value is None:
         return []
-    return [str(word) for word in value] if isinstance(value, list) else [str(value)]
+    if isinstance(value, list):
+        return [str(word) for word in value]
+    return [str(value)]

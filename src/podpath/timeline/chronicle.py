@@ -53,7 +53,9 @@ class Chronicle:
             self.suspects and self.suspects[0].score >= SURE
         ):
             return "found"
-        return "none" if self.covered and not self.gaps else "possible"
+        if self.covered and not self.gaps:
+            return "none"
+        return "possible"
 
     @property
     def exit_code(self) -> int:

@@ -29,7 +29,9 @@ def compare_lease(event: LogEvent) -> str:
     for line in reversed(source.lines[: event.span.line - source.first_line]):
         found = _LEASE.search(line) if any(sign in line for sign in _SIGNS) else None
         if found is not None and _device(found) == _device(own):
-            return "renewed" if found["address"] == own["address"] else "changed"
+            if found["address"] == own["address"]:
+                return "renewed"
+            return "changed"
     return "leased"
 
 

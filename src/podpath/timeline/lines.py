@@ -84,11 +84,10 @@ def stamps_in(head: re.Pattern[str], *groups: str) -> Callable[[Source, Clock], 
 
         def read(line: str) -> float | None:
             found = head.match(line)
-            stamp = (
-                wall.match(line, max(map(found.start, groups), default=0))
-                if found is not None
-                else None
-            )
+            if found is not None:
+                stamp = wall.match(line, max(map(found.start, groups), default=0))
+            else:
+                stamp = None
             return stamp.time if stamp is not None else None
 
         return read

@@ -169,11 +169,12 @@ def _mark_unit(program: str, message: str) -> Mark | None:
         verb = _VERBS[found["verb"].lower()] if found is not None else ""
         if found is None:
             found = _UNIT_STATE.match(message)
-            verb = (
-                next((name for name in ("failed", "stopped", "restarted") if found[name]), "")
-                if found is not None
-                else ""
-            )
+            if found is not None:
+                verb = next(
+                    (name for name in ("failed", "stopped", "restarted") if found[name]), ""
+                )
+            else:
+                verb = ""
     else:
         return None
     if found is None:
@@ -182,7 +183,9 @@ def _mark_unit(program: str, message: str) -> Mark | None:
     service = find_service(found["unit"]) if _DULL_UNIT.match(unit) is None else None
     if service is not None:
         return Mark(service.kind, service.subject, verb)
-    return None if _DULL_UNIT.match(unit) else Mark(MarkKind.SERVICE, unit[:60], verb)
+    if _DULL_UNIT.match(unit):
+        return None
+    return Mark(MarkKind.SERVICE, unit[:60], verb)
 
 
 _DULL_UNIT = re.compile(
@@ -291,11 +294,10 @@ def _mark_pod(program: str, message: str) -> Mark | None:
     found = _POD.match(message)
     if found is None:
         return None
-    service = (
-        find_service(f"{found['object'].partition('/')[2]} {found['message']}")
-        if found["verb"] != "Scheduled"
-        else None
-    )
+    if found["verb"] != "Scheduled":
+        service = find_service(f"{found['object'].partition('/')[2]} {found['message']}")
+    else:
+        service = None
     verb = {
         "Killing": "stopped",
         "Evicted": "stopped",
@@ -303,11 +305,9 @@ def _mark_pod(program: str, message: str) -> Mark | None:
         "BackOff": "failed",
     }.get(found["verb"])
     verb = verb or ("failed" if found["verb"].startswith("Failed") else "started")
-    return (
-        Mark(service.kind, service.subject, verb)
-        if service is not None
-        else Mark(MarkKind.POD, found["object"].partition("/")[2], verb)
-    )
+    if service is not None:
+        return Mark(service.kind, service.subject, verb)
+    return Mark(MarkKind.POD, found["object"].partition("/")[2], verb)
 
 
 def _mark_own(program: str, message: str) -> Mark | None:
@@ -370,7 +370,9 @@ def weigh_mark(mark: Mark) -> float:
     if mark.kind == MarkKind.ADDRESS and mark.verb == "leased":
         return _LEASED
     if mark.kind == MarkKind.LINK and _PHYSICAL.fullmatch(mark.subject) is None:
-        return 0.15 if mark.verb not in {"mac changed", "switched"} else 0.7
+        if mark.verb not in {"mac changed", "switched"}:
+            return 0.15
+        return 0.7
     if mark.kind == MarkKind.COMMAND and mark.subject in {
         "yum",
         "dnf",

@@ -59,7 +59,9 @@ def parse_moment(text: str, clock: Clock, reach: Reach | None = None) -> float:
 
 def _days(reach: Reach | None) -> int:
     """Say how many days back a time of the day may be: as far as the logs go, a year at most."""
-    return 1 if reach is None else min(int((reach.last - reach.first) // 86_400) + 1, 366)
+    if reach is None:
+        return 1
+    return min(int((reach.last - reach.first) // 86_400) + 1, 366)
 
 
 def _shift(day: date, days: int) -> date:

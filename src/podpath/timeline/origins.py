@@ -41,7 +41,9 @@ def name_origin(source: Source) -> str:
         and " logs " in f" {typed.text} "
     ):
         words = _FLAG.sub(" ", f" {typed.text.partition(' logs ')[2]}").split()
-        return _POD.sub("", words[0].rpartition("/")[2]) if words else ""
+        if words:
+            return _POD.sub("", words[0].rpartition("/")[2])
+        return ""
     unit = _UNIT.search(typed.text)
     if unit is not None:
         return unit["unit"]
@@ -63,4 +65,6 @@ def _name_file(path: str) -> str:
     container = _CONTAINER.fullmatch(name)
     if container is not None:
         return container["container"]
-    return "" if name in _WHOLE_SYSTEM else _SCHEDULED.sub("", name)
+    if name in _WHOLE_SYSTEM:
+        return ""
+    return _SCHEDULED.sub("", name)

@@ -62,11 +62,9 @@ class Logs:
 def reach_of(readings: Iterable[LogReading]) -> Reach | None:
     """Return the first and the last moment of these logs; None where no event has a time."""
     spans = [span for reading in readings if (span := _span(reading)) is not None]
-    return (
-        Reach(min(span.first for span in spans), max(span.last for span in spans))
-        if spans
-        else None
-    )
+    if spans:
+        return Reach(min(span.first for span in spans), max(span.last for span in spans))
+    return None
 
 
 def _span(reading: LogReading) -> Reach | None:
@@ -243,7 +241,9 @@ _SEVERAL = "log behind prefixes"
 
 def _taken(source: Source, reference: float) -> float:
     """Return when a log was taken at the latest; a source that says 1970 says nothing."""
-    return min(source.taken_at + _SLACK, reference) if source.taken_at else reference
+    if source.taken_at:
+        return min(source.taken_at + _SLACK, reference)
+    return reference
 
 
 def _gather(found: Sequence[_Log], readings: Sequence[LogReading], notes: Iterable[str]) -> Logs:
@@ -252,11 +252,10 @@ def _gather(found: Sequence[_Log], readings: Sequence[LogReading], notes: Iterab
         for log, reading in zip(found, readings, strict=True)
         if not log.row.sparse and (span := _span(reading)) is not None
     )
-    reach = (
-        Reach(min(span.first for span in spans), max(span.last for span in spans))
-        if spans
-        else reach_of(readings)
-    )
+    if spans:
+        reach = Reach(min(span.first for span in spans), max(span.last for span in spans))
+    else:
+        reach = reach_of(readings)
     unplaced = any(math.isnan(sum(reading.times)) for reading in readings)
     return Logs(
         readings=tuple(readings),

@@ -67,7 +67,9 @@ class WallClock:
                 self._starts.clear()
             self._starts[key] = start_of_hour(date, hour, self.zone)
         start = self._starts[key]
-        return None if start is None or minute > 59 or second > 61 else start + minute * 60 + second
+        if start is None or minute > 59 or second > 61:
+            return None
+        return start + minute * 60 + second
 
     def match(self, line: str, start: int = 0) -> Stamp | None:
         """Read an ISO 8601 stamp (also with `/` and a blank, as programs write it) at a column;
@@ -94,11 +96,9 @@ class WallClock:
     def _hour(self, found: re.Match[str]) -> float | None:
         name = (found["zone"] or "").strip()
         zone = self.zone if not name or name in SHARED else parse_zone(name)
-        return (
-            None
-            if zone is None
-            else start_of_hour((int(found[2]), int(found[4]), int(found[5])), int(found[6]), zone)
-        )
+        if zone is None:
+            return None
+        return start_of_hour((int(found[2]), int(found[4]), int(found[5])), int(found[6]), zone)
 
 
 def start_of_hour(date: tuple[int, int, int], hour: int, zone: tzinfo) -> float | None:
@@ -114,7 +114,9 @@ def parse_zone(name: str) -> tzinfo | None:
     name (`CST`), or none has it.
     """
     hours = _HOURS.get(name)
-    return parse_offset(name) if hours is None else timezone(timedelta(hours=hours))
+    if hours is None:
+        return parse_offset(name)
+    return timezone(timedelta(hours=hours))
 
 
 def parse_offset(text: str) -> tzinfo | None:

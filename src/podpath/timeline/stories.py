@@ -143,7 +143,9 @@ def _trace_back(
             earlier = _trace_back(links[:-1], marked, place)
             if earlier is not None:
                 return (*earlier, ToldLink(link, marked[place]))
-    return _trace_back(links[:-1], marked, end) if link.optional else None
+    if link.optional:
+        return _trace_back(links[:-1], marked, end)
+    return None
 
 
 def _fits(link: ChainLink, one: Marked) -> bool:

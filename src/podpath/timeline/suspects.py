@@ -56,7 +56,9 @@ def _look_back(event: LogEvent, mark: Mark | None) -> Mark | None:
     if mark is None or mark.kind != MarkKind.ADDRESS or mark.verb != "leased":
         return mark
     verb = compare_lease(event)
-    return mark._replace(verb=verb) if verb != "renewed" else None
+    if verb != "renewed":
+        return mark._replace(verb=verb)
+    return None
 
 
 def rank_suspects(marked: Sequence[Marked], window: FailureWindow) -> tuple[Suspect, ...]:

@@ -189,9 +189,10 @@ def find_failures(
     for place, _ in _places_at(
         reading, [start + index for index in find_lines(lines[start:end], _SIGNS)]
     ):
-        failure = (
-            read_failure(reading.events[place]) if first <= reading.times[place] <= last else None
-        )
+        if first <= reading.times[place] <= last:
+            failure = read_failure(reading.events[place])
+        else:
+            failure = None
         if failure is not None:
             yield failure
 
@@ -258,11 +259,10 @@ def _places_at(reading: LogReading, indices: Sequence[int]) -> Iterator[tuple[in
     first = reading.source.first_line
     before = -1
     events = reading.events
-    starts = (
-        events.starts
-        if isinstance(events, LineEvents)
-        else [event.span.line - first for event in events]
-    )
+    if isinstance(events, LineEvents):
+        starts = events.starts
+    else:
+        starts = [event.span.line - first for event in events]
     for index in indices:
         place = bisect_right(starts, index) - 1
         if place > before:

@@ -93,7 +93,9 @@ def _is_without(extension: str, option: MatchOption | None) -> bool | None:
     """Tell whether an option that one rule alone has means nothing."""
     if option is None or extension not in _WITHOUT_DEFAULTS:
         return None
-    return None if not _EVERY.isdisjoint(option.values) else False
+    if not _EVERY.isdisjoint(option.values):
+        return None
+    return False
 
 
 def _is_same_option(one: MatchOption, other: MatchOption) -> bool | None:

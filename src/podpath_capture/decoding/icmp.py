@@ -118,7 +118,9 @@ def _size_of(kind: int, size: int) -> int:
     """Return the bytes of an extension header by the length that it says."""
     if kind == FRAGMENT:
         return 8
-    return (size + 2) * 4 if kind == AUTHENTICATION else (size + 1) * 8
+    if kind == AUTHENTICATION:
+        return (size + 2) * 4
+    return (size + 1) * 8
 
 
 def _keep(

@@ -176,7 +176,9 @@ class Group:
     def numbers(self) -> Offsets:
         """Where the packets that are read stand in the columns, one by one."""
         rows = self.rows
-        return np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows
+        if isinstance(rows, slice):
+            return np.arange(rows.start, rows.stop)
+        return rows
 
     @property
     def room(self) -> Sizes:
@@ -241,7 +243,9 @@ class Group:
         if kept.count == (len(mask) if members is None else members.count):
             return self
         group = Group(self.block, None, self.offset, self.left, kept)
-        return group if kept.count > WIDE * len(mask) else group.narrow()
+        if kept.count > WIDE * len(mask):
+            return group
+        return group.narrow()
 
     def narrow(self) -> Group:
         """Pick the members one by one, for a reader that keeps lists beside the group; what is kept

@@ -61,11 +61,9 @@ def heads(data: Bytes, order: str, places: Offsets, count: int) -> NDArray[np.ui
     view: NDArray[np.void] = np.ndarray(
         (max(len(data) - size + 1, 0),), np.dtype(("V", size)), data.data, 0, (1,)
     )
-    return (
-        view[places].view(np.dtype(f"{order}u4")).reshape(-1, count)
-        if len(places)
-        else np.zeros((0, count), np.uint32)
-    )
+    if len(places):
+        return view[places].view(np.dtype(f"{order}u4")).reshape(-1, count)
+    return np.zeros((0, count), np.uint32)
 
 
 def bounded(data: Bytes, framing: Framing, places: Offsets) -> NDArray[np.bool_]:

@@ -52,11 +52,10 @@ def index_pcapng(data: Bytes, contents: Contents) -> Iterator[Index]:
     """
     place, section = 0, 0
     while place < len(data):
-        order = (
-            _order(bytes(data[place + 8 : place + 12]))
-            if bytes(data[place : place + 4]) == MAGIC
-            else None
-        )
+        if bytes(data[place : place + 4]) == MAGIC:
+            order = _order(bytes(data[place + 8 : place + 12]))
+        else:
+            order = None
         if order is None:
             contents.damages.append(
                 CaptureDamage(

@@ -110,7 +110,9 @@ def _candidates(data: Bytes, framing: Framing, cuts: Offsets, window: int) -> Of
         seen = view[cut : cut + window : step]
         hits = (seen == 6) if framing.kind == PCAPNG else in_window(seen, framing)
         found.append(cut + offsets[hits])
-    return np.concatenate(found) if found else np.zeros(0, np.int64)
+    if found:
+        return np.concatenate(found)
+    return np.zeros(0, np.int64)
 
 
 def _stitch(data: Bytes, framing: Framing, starts: Offsets, stop: int) -> WalkedRecords:

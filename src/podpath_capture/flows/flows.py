@@ -66,7 +66,9 @@ def number_flows(columns: PacketColumns) -> Flows:
         number[some] = found - np.int32(1)
         forward[some] = swapped == turned.take(found)
     flows = Flows(number=number, first=np.concatenate(firsts), forward=forward)
-    return _join_networks(columns, flows, turned[1:]) if parted else flows
+    if parted:
+        return _join_networks(columns, flows, turned[1:])
+    return flows
 
 
 def find_rows(flows: Flows, numbers: NDArray[np.integer[Any]]) -> NDArray[np.int64]:

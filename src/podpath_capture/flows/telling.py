@@ -160,7 +160,9 @@ def _number(packets: Packets, value: int) -> int:
     """Return the number of an IPv6 address; one that no packet has where the capture does not show
     it.
     """
-    return packets.addresses.index(value) if value in packets.addresses else 0xFFFFFFFF
+    if value in packets.addresses:
+        return packets.addresses.index(value)
+    return 0xFFFFFFFF
 
 
 def find_errors(columns: PacketColumns) -> Mask:
@@ -200,7 +202,9 @@ def find_odd(columns: PacketColumns, flows: Flows, again: Mask | None = None) ->
         & (packets > 1)
         & (np.isin(kind, (UDP, ICMP, ICMPV6)) | ((kind == TCP) & (packets > 2)))
     )
-    return np.asarray(odd, np.bool_) if count else np.zeros(1, np.bool_)
+    if count:
+        return np.asarray(odd, np.bool_)
+    return np.zeros(1, np.bool_)
 
 
 def thin(columns: PacketColumns, flows: Flows, rows: Rows) -> Rows:

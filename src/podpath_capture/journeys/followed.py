@@ -111,4 +111,6 @@ def _base(matching: Matching, way: int, placed: Sequence[PlacedPassage]) -> int:
     first point saw first.
     """
     known = matching.first_number(way)
-    return known if known is not None else int(matching.joined.column("seq")[placed[0].rows[0]])
+    if known is not None:
+        return known
+    return int(matching.joined.column("seq")[placed[0].rows[0]])

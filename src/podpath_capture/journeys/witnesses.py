@@ -83,11 +83,9 @@ class Watch:
         """Say why a point may have missed packets."""
         here = self._matching.points[point]
         dropped = f"the kernel dropped {here.dropped} packets there that the capture does not show"
-        return (
-            dropped
-            if here.dropped
-            else f"{here.cut} packets there were cut before the end of their headers"
-        )
+        if here.dropped:
+            return dropped
+        return f"{here.cut} packets there were cut before the end of their headers"
 
     def around(self, point: int) -> tuple[Numbers, Numbers]:
         """Return all packets of a point's device, by time, and their times by the first host's

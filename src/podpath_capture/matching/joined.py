@@ -47,9 +47,10 @@ class Joined:
         self.points: tuple[Point, ...] = numbered.points
         self.device = np.array(numbered.device, np.int64)
         self.point: NDArray[np.int16] = _concatenate(numbered.places, np.int16)
-        found = (
-            [number_flows(columns) for columns in self.columns] if flows is None else list(flows)
-        )
+        if flows is None:
+            found = [number_flows(columns) for columns in self.columns]
+        else:
+            found = list(flows)
         self.flow: NDArray[np.int32] = self._join_flows(found)
         """For each packet its flow, over all files; -1 for none."""
         self.forward: NDArray[np.bool_] = _concatenate([each.forward for each in found], np.bool_)
@@ -98,7 +99,9 @@ class Joined:
     @property
     def keys(self) -> Keys:
         """The packets' keys, as strict as all captures allow."""
-        return self._both_keys[0] if self._identified else self._both_keys[1]
+        if self._identified:
+            return self._both_keys[0]
+        return self._both_keys[1]
 
     @property
     def loose_keys(self) -> Keys:
@@ -176,14 +179,14 @@ class Joined:
         return Tunnel(src, dst, int(columns.vni[at]))
 
     def _address(self, file: int, version: int, value: int) -> Address:
-        return (
-            Address(4, value)
-            if version == 4
-            else Address(6, self.files[file].capture.packets.addresses[value])
-        )
+        if version == 4:
+            return Address(4, value)
+        return Address(6, self.files[file].capture.packets.addresses[value])
 
 
 def _concatenate(parts: Sequence[NDArray[Any]], kind: Any) -> NDArray[Any]:  # noqa: ANN401 - a NumPy type
     if len(parts) == 1:
         return parts[0]
-    return np.concatenate(parts) if parts else np.zeros(0, kind)
+    if parts:
+        return np.concatenate(parts)
+    return np.zeros(0, kind)

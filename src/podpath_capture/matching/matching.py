@@ -190,7 +190,9 @@ class Matching:
         rows = self.rows(way)
         numbers = self.passages.number[rows]
         parts = [(number, rows[numbers == number]) for number in dict.fromkeys(numbers.tolist())]
-        return place_passages(self.joined, self.measured, parts) if parts else []
+        if parts:
+            return place_passages(self.joined, self.measured, parts)
+        return []
 
     def rows(self, way: int) -> Numbers:
         """Return the packets of a way, file by file, in their order."""

@@ -49,7 +49,9 @@ def render_icmp(value: Callable[[str], int], quoted: Mapping[str, Any] | None) -
         about = "" if quoted is None else _about6(kind, code, quoted)
         return f"{name} {_TYPES6.get(kind, f'type-#{kind}')}{about}"
     if kind == 11:
-        return "ICMP ip reassembly time exceeded" if code == 1 else "ICMP time exceeded in-transit"
+        if code == 1:
+            return "ICMP ip reassembly time exceeded"
+        return "ICMP time exceeded in-transit"
     if kind == 3 and quoted is not None:
         return _unreachable(code, quoted)
     return f"ICMP {_TYPES.get(kind, f'type-#{kind}')}"

@@ -133,7 +133,9 @@ class LineWriter:
         outer_version = value("outer_version")
         around = self._link(value, outer_version, "outer_") + self._tunnel(value)
         line = f"{time} {around}{self._inner_link(value, version)}{inner}"
-        return _NAMED.sub(_BAD_SUM, line, count=1) if row in self._wrong else line
+        if row in self._wrong:
+            return _NAMED.sub(_BAD_SUM, line, count=1)
+        return line
 
     def _reader(self, at: int) -> Callable[[str], int]:
         taken = self._taken
@@ -147,7 +149,9 @@ class LineWriter:
         return value
 
     def _address(self, version: int, value: int) -> Address:
-        return Address(4, value) if version == 4 else Address(6, self._addresses[value])
+        if version == 4:
+            return Address(4, value)
+        return Address(6, self._addresses[value])
 
     def _link(self, value: Callable[[str], int], version: int, outer: str = "") -> str:
         """Write device, direction and link-layer header, as far as the link type has them."""
@@ -161,14 +165,15 @@ class LineWriter:
                 return (
                     f"{name} {direction} {render_mac(source)} ethertype {kind}, {length}".lstrip()
                 )
-            return f"{name} {direction} {word} " if name else f"{word} "
+            if name:
+                return f"{name} {direction} {word} "
+            return f"{word} "
         if not (source or target):
             return f"{word} "
-        tag = (
-            f"802.1Q (0x8100), {length}vlan {value('vlan')}, p 0, ethertype {kind}, "
-            if value("vlan") and not outer
-            else ""
-        )
+        if value("vlan") and not outer:
+            tag = f"802.1Q (0x8100), {length}vlan {value('vlan')}, p 0, ethertype {kind}, "
+        else:
+            tag = ""
         return (
             f"{render_mac(source)} > {render_mac(target)}, ethertype {tag or f'{kind}, {length}'}"
         )

@@ -247,7 +247,9 @@ def row_of(seen: PrintedPacket, addresses: dict[int, int]) -> dict[str, int]:
         found = _IDENT.findall(seen.text)
         of_inner = -1 if seen.tunnel else 0
         row["ident"] = int(found[of_inner]) & _HALF if found else 0
-    return row | _segment(seen.text) if packet.protocol == protocols.TCP else row
+    if packet.protocol == protocols.TCP:
+        return row | _segment(seen.text)
+    return row
 
 
 def _segment(text: str) -> dict[str, int]:
@@ -261,16 +263,16 @@ def _segment(text: str) -> dict[str, int]:
     row = {"window": min(int(found["window"]), _HALF), "options": bits}
     if largest is not None:
         row["mss"] = min(int(largest["mss"]), _HALF)
-    return (
-        row
-        if stamps is None
-        else row | {"tsval": int(stamps["value"]) & _WORD, "tsecr": int(stamps["echo"]) & _WORD}
-    )
+    if stamps is None:
+        return row
+    return row | {"tsval": int(stamps["value"]) & _WORD, "tsecr": int(stamps["echo"]) & _WORD}
 
 
 def _mac_number(mac: str | None) -> int:
     """Return a MAC as a number; 0 for none, and for a word in its place."""
-    return int(mac.replace(":", ""), 16) if mac is not None and _MAC.fullmatch(mac) else 0
+    if mac is not None and _MAC.fullmatch(mac):
+        return int(mac.replace(":", ""), 16)
+    return 0
 
 
 def _number(address: Address, addresses: dict[int, int]) -> int:
@@ -303,4 +305,6 @@ def _pack_arps(places: Offsets, packets: Sequence[PrintedPacket]) -> dict[str, N
 
 
 def _four(address: Address | None) -> int:
-    return address.value if address is not None and address.family == 4 else 0
+    if address is not None and address.family == 4:
+        return address.value
+    return 0

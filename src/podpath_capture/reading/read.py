@@ -49,11 +49,10 @@ def read_capture(
     Several workers read it together, and give the same.
     """
     data, contents = as_bytes(buffer), Contents()
-    packets = (
-        None
-        if workers is None or workers.size < 2
-        else read_together(data, contents, workers, most)
-    )
+    if workers is None or workers.size < 2:
+        packets = None
+    else:
+        packets = read_together(data, contents, workers, most)
     if packets is None:
         contents = Contents()
         index = join([*_take_most(index_packets(data, contents), most)])

@@ -177,18 +177,20 @@ class Names:
 
     def _read_one(self, name: str, text: str) -> int:
         if name == "link":
-            return self.links.setdefault(text, len(self.links) + 1) if _LINK.fullmatch(text) else -1
+            if _LINK.fullmatch(text):
+                return self.links.setdefault(text, len(self.links) + 1)
+            return -1
         if name in {"smac", "dmac"}:
-            return int(text.replace(":", ""), 16) if _MAC.fullmatch(text) else -1
+            if _MAC.fullmatch(text):
+                return int(text.replace(":", ""), 16)
+            return -1
         try:
             address = Address.parse(text)
         except ValueError:
             return -1
-        return (
-            self.addresses.setdefault(address.value, len(self.addresses))
-            if address.family == 6
-            else -1
-        )
+        if address.family == 6:
+            return self.addresses.setdefault(address.value, len(self.addresses))
+        return -1
 
 
 class _Numbers(NamedTuple):
@@ -216,11 +218,10 @@ def _find_numbers(data: Bytes) -> _Numbers:
     digit[1:-1] = data - _ZERO < 10
     edges = np.flatnonzero(digit[1:] != digit[:-1])
     sizes = edges[1::2] - edges[::2]
-    values = (
-        np.fromstring(data.tobytes().translate(_ONLY_DIGITS), np.int64, sep=" ")
-        if len(sizes)
-        else sizes
-    )
+    if len(sizes):
+        values = np.fromstring(data.tobytes().translate(_ONLY_DIGITS), np.int64, sep=" ")
+    else:
+        values = sizes
     goes_on = digit[1:-1] & digit[:-2]
     return _Numbers(values, sizes, data[~goes_on].tobytes().translate(_NO_DIGITS).decode("latin-1"))
 
@@ -321,7 +322,9 @@ class _Lines:
     def has(self, name: str) -> Mask:
         """Tell which lines have a field that is a number."""
         there = self._there.get(name)
-        return np.zeros(len(self.rows), np.bool_) if there is None else there
+        if there is None:
+            return np.zeros(len(self.rows), np.bool_)
+        return there
 
     def number(self, name: str) -> Offsets:
         """Return a field that is a number; 0 where it is not there."""
@@ -466,4 +469,6 @@ def _read_day(year: int, rest: int) -> int:
     if not year and not rest:
         return 0
     known = year >= 1970 and 1 <= month <= 12 and 1 <= day <= 31
-    return calendar.timegm((year, month, day, 0, 0, 0)) if known else -1
+    if known:
+        return calendar.timegm((year, month, day, 0, 0, 0))
+    return -1

@@ -112,7 +112,9 @@ def join_lines(shapes: str) -> str:
     """Put `JOINT` before each line that goes on with the one above it: all that do are indented,
     and have no time.
     """
-    return _GOES_ON.sub(JOINT, shapes) if "\n " in shapes or "\n\t" in shapes else shapes
+    if "\n " in shapes or "\n\t" in shapes:
+        return _GOES_ON.sub(JOINT, shapes)
+    return shapes
 
 
 @lru_cache(maxsize=1 << 14)  # the same shapes come on every page
@@ -140,11 +142,9 @@ def _find_number(text: str, begin: int) -> int:
 
 
 def _find_text(text: str, begin: int, end: int) -> tuple[int, int, int, int]:
-    return (
-        (begin, text.count("0", 0, begin), end, text.count("0", 0, end))
-        if begin >= 0
-        else (-1, 0, -1, 0)
-    )
+    if begin >= 0:
+        return (begin, text.count("0", 0, begin), end, text.count("0", 0, end))
+    return (-1, 0, -1, 0)
 
 
 def _find_protocol(found: re.Match[str]) -> int:

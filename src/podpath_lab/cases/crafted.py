@@ -81,7 +81,9 @@ def _next_mac(chance: Random, topology: Topology, probe: Probe) -> Mac | None:
     link = far.link(peer.link)
     if not link.master and chance.random() < 0.1:
         return NOBODY  # not on a bridge: what is flooded to nobody is not walked port by port
-    return far.link(link.master).mac if link.master else link.mac
+    if link.master:
+        return far.link(link.master).mac
+    return link.mac
 
 
 def send_frame(netns: str, packet: Packet) -> None:
@@ -133,11 +135,10 @@ def _encode_transport(packet: Packet) -> bytes:
             struct.pack("!BBHHH", packet.icmp_type, packet.icmp_code, 0, packet.sport, 1) + data,
             2,
         )
-    pseudo = (
-        b""
-        if packet.protocol == protocols.ICMP
-        else _encode_ends(packet) + struct.pack("!IHBB", len(body), 0, 0, packet.protocol)
-    )
+    if packet.protocol == protocols.ICMP:
+        pseudo = b""
+    else:
+        pseudo = _encode_ends(packet) + struct.pack("!IHBB", len(body), 0, 0, packet.protocol)
     checksum = _checksum(pseudo + body) ^ (0x5555 if packet.bad_checksum else 0)
     return b"".join((body[:place], checksum.to_bytes(2, "big"), body[place + 2 :]))
 

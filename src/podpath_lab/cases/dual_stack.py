@@ -185,7 +185,9 @@ def _policy_rule(rule: PolicyRule) -> PolicyRule:
 
 
 def _protocol(number: int) -> int:
-    return protocols.ICMPV6 if number == protocols.ICMP else number
+    if number == protocols.ICMP:
+        return protocols.ICMPV6
+    return number
 
 
 def _sysctls(netns: DraftNetns) -> dict[str, str]:
@@ -225,7 +227,9 @@ def _rule(rule: Rule) -> Rule:
 
 
 def _prefix_match(held: PrefixMatch | None) -> PrefixMatch | None:
-    return held._replace(prefix=_prefix(held.prefix)) if held is not None else None
+    if held is not None:
+        return held._replace(prefix=_prefix(held.prefix))
+    return None
 
 
 def _match(match: Match) -> Match:
@@ -309,7 +313,9 @@ def _map(value: Any) -> Any:  # noqa: ANN401 - whatever a draft holds
         return _text(value)
     if isinstance(value, tuple):
         parts = [_map(each) for each in value]
-        return type(value)(*parts) if hasattr(value, "_fields") else tuple(parts)
+        if hasattr(value, "_fields"):
+            return type(value)(*parts)
+        return tuple(parts)
     if isinstance(value, dict):
         return {key: _map(each) for key, each in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
@@ -361,7 +367,9 @@ def _type(word: str) -> str:
     if word == "ipv4_addr":
         return "ipv6_addr"
     family, _, field = word.partition(" ")
-    return f"ip6 {_NATIVE_FIELDS.get(field, field)}" if family == "ip" else word
+    if family == "ip":
+        return f"ip6 {_NATIVE_FIELDS.get(field, field)}"
+    return word
 
 
 def _payload(field: nft.Payload) -> nft.Payload:

@@ -135,7 +135,9 @@ def _draw_corners(
         return frame
     other = Random(f"{seed} gateway").choice((flavour, "nft", "legacy"))
     corners.draw_corners(chance, topology, flavour, other)
-    return corners.draw_odd_frame(chance, topology, frame) if frame is not None else None
+    if frame is not None:
+        return corners.draw_odd_frame(chance, topology, frame)
+    return None
 
 
 def _widen(
@@ -160,14 +162,18 @@ def _name_families(probe: Probe, tunnel: str, *, both: bool) -> frozenset[str]:
         named |= {f"{tunnel} tunnel"}
     if both:
         named |= {"both families"}
-    return named | {"sent by IPv6"} if probe.src.family == 6 else named
+    if probe.src.family == 6:
+        return named | {"sent by IPv6"}
+    return named
 
 
 def _draw_ends(seed: int, topology: Topology, probe: Probe) -> Probe:
     """Let the probe start or end at a pod of the uplink's wire, and have options of a socket."""
     probe = macvlans.draw_macvlans(Random(f"{seed} macvlan"), topology, probe)
     chance = Random(f"{seed} client")
-    return clients.draw_client(chance, probe) if chance.random() < clients.SHARE else probe
+    if chance.random() < clients.SHARE:
+        return clients.draw_client(chance, probe)
+    return probe
 
 
 def _asks_for_sets(host: DraftNetns) -> bool:

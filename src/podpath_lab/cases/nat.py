@@ -41,11 +41,10 @@ def draw_nat(
                 str(asked.dst), *_first_hop(topology, probe.netns or HOST)
             )
     if chance.random() < 0.6:
-        fields = (
-            {}
-            if chance.random() < 0.4
-            else draw_fields(chance, topology, protocols.TCP, "POSTROUTING")
-        )
+        if chance.random() < 0.4:
+            fields = {}
+        else:
+            fields = draw_fields(chance, topology, protocols.TCP, "POSTROUTING")
         table.chains["POSTROUTING"].append(make_rule(_draw_source_nat(chance, fields), **fields))
     if chance.random() < 0.15:
         _draw_preferred_source(chance, host, table)
@@ -113,11 +112,10 @@ def _draw_endpoints(chance: Random, endpoints: list[Address], probe: Probe) -> l
     rules = [make_rule(_dnat(to), protocol=protocol)]
     if len(endpoints) > 1 and chance.random() < 0.3:
         mode = MatchOption("mode", (chance.choice(("random", "nth")),))
-        share = (
-            (MatchOption("probability", ("0.50000000000",)),)
-            if mode.values == ("random",)
-            else (MatchOption("every", ("2",)), MatchOption("packet", ("0",)))
-        )
+        if mode.values == ("random",):
+            share = (MatchOption("probability", ("0.50000000000",)),)
+        else:
+            share = (MatchOption("every", ("2",)), MatchOption("packet", ("0",)))
         match = Match("statistic", (mode, *share))
         rules.insert(
             0, make_rule(_dnat(f"{endpoints[1]}:{port}"), protocol=protocol, matches=(match,))

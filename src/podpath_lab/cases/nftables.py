@@ -165,7 +165,9 @@ class _Drawing:
                 self._meta,
             )
         )
-        return self._lookup(hook) if self.chance.random() < 0.08 else draw()
+        if self.chance.random() < 0.08:
+            return self._lookup(hook)
+        return draw()
 
     def _sign(self) -> nft.Comparison:
         if self.chance.random() < 0.2:
@@ -257,7 +259,9 @@ class _Drawing:
 
     def _device(self) -> str:
         name = self.chance.choice((*self.topology.devices, "lo"))
-        return f"{name[:3]}*" if self.chance.random() < 0.3 else name
+        if self.chance.random() < 0.3:
+            return f"{name[:3]}*"
+        return name
 
     def _lookup(self, hook: str) -> nft.Statement:
         """Draw a look into the routing tables; the way back is asked where the packet came in."""

@@ -37,7 +37,9 @@ NOT_GENERATED: Mapping[str, str] = {
 def draw_rare_match(chance: Random, table: str, chain: str, protocol: int) -> Match | None:
     """Draw a match that a rule of this place and protocol may have, now and then."""
     found = _draw(chance, _MATCHES, table, chain, protocol)
-    return None if found is None else Match(found.name, found.draw.options)
+    if found is None:
+        return None
+    return Match(found.name, found.draw.options)
 
 
 def draw_rare_target(

@@ -57,7 +57,9 @@ class Incident:
         own.
         """
         probe = Probe.parse(self.probe)
-        return probe if self.same_port else probe._replace(sport=probe.sport + attempt)
+        if self.same_port:
+            return probe
+        return probe._replace(sport=probe.sport + attempt)
 
 
 def on_host(*arguments: str, stdin: str = "") -> ScriptCommand:

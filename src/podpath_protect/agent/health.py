@@ -107,7 +107,9 @@ class HealthServer:
         none.
         """
         oldest = next(iter(self._visits.values()), None)
-        return None if oldest is None else max(0.0, oldest.deadline - time.monotonic()) * 1000 + 1
+        if oldest is None:
+            return None
+        return max(0.0, oldest.deadline - time.monotonic()) * 1000 + 1
 
     def _accept(self) -> None:
         try:

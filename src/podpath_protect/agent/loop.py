@@ -271,7 +271,9 @@ class Agent:
 
     def _open_metrics(self) -> str | None:
         """Return the metrics where whoever reaches the health endpoints may have them."""
-        return self.metrics() if self._config.health.metrics else None
+        if self._config.health.metrics:
+            return self.metrics()
+        return None
 
     def _drain(self) -> None:
         poll = select.poll()

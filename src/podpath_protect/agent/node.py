@@ -185,11 +185,10 @@ class _Publisher:
         fields = {"taint": options.taint_key, "there": wanted, "outcome": outcome, "why": why}
         _log.info("the node's taint was put right", extra={"fields": fields})
         if options.events and not (wanted and first):
-            note = (
-                f"{options.taint_key} put on this node: {why}"
-                if wanted
-                else f"every part is ready: {options.taint_key} taken off"
-            )
+            if wanted:
+                note = f"{options.taint_key} put on this node: {why}"
+            else:
+                note = f"every part is ready: {options.taint_key} taken off"
             reason, kind = ("PathNotReady", "Warning") if wanted else ("PathReady", "Normal")
             self._queue(
                 reason, "Tainting" if wanted else "Untainting", note, warn=kind == "Warning"

@@ -243,7 +243,9 @@ _MAKERS: dict[str, Callable[[AgentConfig, AgentContext], Body]] = {
 def unhealthy_chain(statuses: Mapping[str, KeeperStatus]) -> str:
     """Say why the node's own chain is unhealthy; empty where it is well, or is not kept here."""
     status = statuses.get("chain")
-    return "" if status is None or status.ready else status.why or "the chain is not ready"
+    if status is None or status.ready:
+        return ""
+    return status.why or "the chain is not ready"
 
 
 def describe_lacks(parts: tuple[str, ...], held: frozenset[str]) -> dict[str, tuple[str, ...]]:

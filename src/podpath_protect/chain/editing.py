@@ -80,7 +80,9 @@ def strip(file: ConfFile, kind: str) -> bytes | None:
     """Return a list without the entries of a type; None where nothing would be left in it."""
     value = _load(file)
     others = [plugin for plugin in _plugins(value) if not _is(plugin, kind)]
-    return _emit(file, {**value, "plugins": others}) if others else None
+    if others:
+        return _emit(file, {**value, "plugins": others})
+    return None
 
 
 def is_chained(file: ConfFile, kind: str) -> bool:

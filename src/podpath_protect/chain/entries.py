@@ -114,7 +114,9 @@ class WantedEntry:
         value = parse_json(ConfFile(name="entry", content=content))
         if isinstance(value, ConfProblem) or value.get("type") != self.type:
             return None
-        return ChainedPlugin(self.type, value) if is_loadable(value) else None
+        if is_loadable(value):
+            return ChainedPlugin(self.type, value)
+        return None
 
     def _remember(self) -> None:
         if not self._options.remember or self._learned is None:

@@ -113,11 +113,9 @@ def _probe(path: Path) -> tuple[str, ...]:
         listed = json.loads(done.stdout).get("supportedVersions")
     except (OSError, subprocess.TimeoutExpired, ValueError, AttributeError):
         return ()
-    return (
-        tuple(entry for entry in listed if isinstance(entry, str))
-        if isinstance(listed, list)
-        else ()
-    )
+    if isinstance(listed, list):
+        return tuple(entry for entry in listed if isinstance(entry, str))
+    return ()
 
 
 def _read_drop_ins(directory: Path) -> list[ConfFile]:

@@ -40,7 +40,9 @@ def make_server(environment: Mapping[str, str]) -> str:
         bare = ipaddress.ip_address(host.strip("[]"))
     except ValueError:
         return f"https://{host}:{port}"
-    return f"https://[{bare}]:{port}" if bare.version == 6 else f"https://{bare}:{port}"
+    if bare.version == 6:
+        return f"https://[{bare}]:{port}"
+    return f"https://{bare}:{port}"
 
 
 def write_kubeconfig(

@@ -193,14 +193,10 @@ def _watch_chain(given: dict[str, object]) -> Callable[[], str]:
     def unhealthy() -> str:
         look = guard.look(time.monotonic())
         claims = "; ".join(trouble.claim for trouble in look.troubles)
-        return (
-            ""
-            if look.holds
-            else claims
-            or (
-                f"no network that the runtime would load from {options.conf_dir} has "
-                f"{guard.entry.type}"
-            )
+        if look.holds:
+            return ""
+        return claims or (
+            f"no network that the runtime would load from {options.conf_dir} has {guard.entry.type}"
         )
 
     return unhealthy

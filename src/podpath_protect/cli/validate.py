@@ -385,7 +385,9 @@ def _guess_style(given: dict[str, object]) -> Style:
     """Take a mesh's own options for its mode: a pod's template need not be changed."""
     if given["run_validation"] or given["skip_rule_apply"] or given["probe_timeout"]:
         return "istio"
-    return "linkerd" if given["listen_addr"] or given["connect_addr"] else "podpath"
+    if given["listen_addr"] or given["connect_addr"]:
+        return "linkerd"
+    return "podpath"
 
 
 def _reflect(end: SocketEnd, texts: tuple[str, ...]) -> None:
@@ -429,11 +431,10 @@ def _logger(level: str, form: str) -> Callable[[str, str], None]:
     def tell(grade: str, sentence: str) -> None:
         if ranks[grade] >= ranks[word]:
             now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-            line = (
-                json.dumps({"time": now, "level": grade, "message": sentence})
-                if form == "json"
-                else f"{grade.upper()} {sentence}"
-            )
+            if form == "json":
+                line = json.dumps({"time": now, "level": grade, "message": sentence})
+            else:
+                line = f"{grade.upper()} {sentence}"
             print(escape(line), file=sys.stderr, flush=True)
 
     return tell

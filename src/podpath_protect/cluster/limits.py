@@ -49,7 +49,9 @@ class ClusterLimits:
 
     def per_hour(self, action: SharedAction) -> float:
         """Return how many tokens come back in an hour."""
-        return self.evictions_per_hour if action == "evict" else self.mends_per_hour
+        if action == "evict":
+            return self.evictions_per_hour
+        return self.mends_per_hour
 
     def burst_of_one(self, action: SharedAction) -> float:
         """Return how many tokens a namespace has at most."""

@@ -39,7 +39,9 @@ def read(client: Client, pod: KubePod) -> KubePod | None:
         if refused.code == 404:
             return None
         raise
-    return now if now.metadata.uid == pod.metadata.uid else None
+    if now.metadata.uid == pod.metadata.uid:
+        return now
+    return None
 
 
 def label(

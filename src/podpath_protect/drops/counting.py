@@ -92,4 +92,6 @@ def _counter(
 
 
 def _number(value: object) -> int:
-    return value if isinstance(value, int) and value > 0 else 0
+    if isinstance(value, int) and value > 0:
+        return value
+    return 0

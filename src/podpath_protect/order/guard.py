@@ -155,11 +155,10 @@ class OrderGuard:
 
     @staticmethod
     def _blind(failures: tuple[str, ...]) -> AgentFinding:
-        lacks = (
-            ""
-            if "CAP_NET_ADMIN" in held_capabilities()
-            else "CAP_NET_ADMIN is missing: listing rules; "
-        )
+        if "CAP_NET_ADMIN" in held_capabilities():
+            lacks = ""
+        else:
+            lacks = "CAP_NET_ADMIN is missing: listing rules; "
         return AgentFinding(
             check="jump-order-unknown",
             subject="iptables",

@@ -41,8 +41,6 @@ def check_move(before: ChainRules, after: ChainRules, disorder: Disorder) -> str
         return f"the chain changed while the jump was moved: gone {missing}, new {added}"
     expected = had[: disorder.late.number - 1] + had[disorder.late.number :]
     expected.insert(disorder.early.number - 1, disorder.late.text)
-    return (
-        ""
-        if expected == has
-        else "the chain has the same rules, and not in the order that was asked for"
-    )
+    if expected == has:
+        return ""
+    return "the chain has the same rules, and not in the order that was asked for"

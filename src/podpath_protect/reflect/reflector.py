@@ -151,11 +151,10 @@ class Reflector:
     def _hear(self, listener: socket.socket) -> None:
         for data, asker, device in _receive(listener):
             ask = parse_ask(data)
-            outcome = (
-                "malformed"
-                if ask is None
-                else self._consider(listener, ask, asker, device, time.monotonic())
-            )
+            if ask is None:
+                outcome = "malformed"
+            else:
+                outcome = self._consider(listener, ask, asker, device, time.monotonic())
             self.counts[outcome] += 1
 
     def _consider(
@@ -257,7 +256,9 @@ def _look(caller: socket.socket, token: str) -> Fate | None:
 
 
 def _name_fate(code: int | None) -> Fate:
-    return "refused" if code == errno.ECONNREFUSED else "silent"
+    if code == errno.ECONNREFUSED:
+        return "refused"
+    return "silent"
 
 
 def _listen(end: SocketEnd) -> socket.socket:

@@ -40,7 +40,9 @@ class _Bucket:
             self.burst, self.tokens + max(0.0, now - self.filled) * self.per_hour / HOUR
         )
         self.filled = max(self.filled, now)
-        return 0.0 if self.tokens >= 1.0 - 1e-9 else (1.0 - self.tokens) * HOUR / self.per_hour
+        if self.tokens >= 1.0 - 1e-9:
+            return 0.0
+        return (1.0 - self.tokens) * HOUR / self.per_hour
 
     def give_back(self) -> None:
         self.tokens = min(self.burst, self.tokens + 1)

@@ -236,7 +236,9 @@ class Controller:
         self._spent()
         memory.note(action, outcome, self._policy, now)
         self._count(action, outcome, pod)
-        return "" if outcome.result in {"success", "would"} else f"{action}: {outcome.why}"
+        if outcome.result in {"success", "would"}:
+            return ""
+        return f"{action}: {outcome.why}"
 
     def _ask_cluster(self, action: Action, owner: str, memory: BrokenPod, now: float) -> str:
         """Take from the cluster's budget; say why nothing is done where it gives nothing, and put
@@ -312,11 +314,10 @@ class Controller:
 
     def _describe_wait(self, owner: str, wait: float) -> str:
         vain = self._budget.in_vain(owner)
-        again = (
-            f"; {vain} of its kind were replaced in vain, so the fault is not in the pod"
-            if vain > 1
-            else ""
-        )
+        if vain > 1:
+            again = f"; {vain} of its kind were replaced in vain, so the fault is not in the pod"
+        else:
+            again = ""
         return f"the budget of the node or of {owner} allows the next action in {wait:.0f} s{again}"
 
     def _count(self, action: str, outcome: RepairOutcome, pod: KubePod) -> None:

@@ -151,8 +151,6 @@ def _by_end(
 
 
 def _waits(state: ContainerState) -> str:
-    return (
-        state.waiting.reason
-        if state.waiting is not None and state.waiting.reason
-        else "not started"
-    )
+    if state.waiting is not None and state.waiting.reason:
+        return state.waiting.reason
+    return "not started"

@@ -249,11 +249,10 @@ class Work:
         what new pods need.
         """
         figures = self.watch.figures
-        why = (
-            ""
-            if figures.watching
-            else f"the API server is not followed: {figures.trouble or 'it was not reached yet'}"
-        )
+        if figures.watching:
+            why = ""
+        else:
+            why = f"the API server is not followed: {figures.trouble or 'it was not reached yet'}"
         return KeeperStatus(
             ready=True,
             why=why,

@@ -148,11 +148,10 @@ def _mend(path: str, redirect: PodRedirect, addresses: Sequence[str], applier: A
         mixed = describe_mixture(shown)
         said = f"{fault}{f'; {mixed}' if mixed else ''}"
         return _undo(path, redirect, {family: shown[family] for family in written}, applier, said)
-    done = (
-        f"wrote redirect rules for {' and '.join(f'IPv{family}' for family in wanting)}"
-        if wanting
-        else "found every rule there"
-    )
+    if wanting:
+        done = f"wrote redirect rules for {' and '.join(f'IPv{family}' for family in wanting)}"
+    else:
+        done = "found every rule there"
     why = "; ".join(filter(None, (f"{done}; the validator passes in its namespace", service.why)))
     return Mending(state="mended", why=why, changed=bool(wanting))
 

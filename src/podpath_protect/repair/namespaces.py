@@ -154,7 +154,9 @@ def read_namespaces(proc: Path = PROC, bound: Iterable[Path] = BOUND) -> Namespa
             if _inode(process / "ns/net") == place.inode:
                 return found  # it has not ended meanwhile, and left its number to another
         bound_to = lasting.get(place.inode)
-        return frozenset() if bound_to is None else _asked(Path(bound_to.path))
+        if bound_to is None:
+            return frozenset()
+        return _asked(Path(bound_to.path))
 
     return Namespaces(places, _inode(proc / "1/ns/net") or 0, read)
 
@@ -204,14 +206,18 @@ def _asked(path: Path) -> frozenset[str]:
         "/proc/thread-self/net/if_inet6",
     )
     told = read_program(command, seconds=_SECONDS, most=MOST_TEXT)
-    return frozenset() if told.trouble else parse_addresses(told.text, told.text)
+    if told.trouble:
+        return frozenset()
+    return parse_addresses(told.text, told.text)
 
 
 def _read_addresses(net: Path) -> frozenset[str]:
     """Read the addresses of a process' namespace; none where there are more than any pod has."""
     four = _read(net / "fib_trie", MOST_TEXT) or ""
     six = _read(net / "if_inet6", MOST_TEXT) or ""  # none where IPv6 is off
-    return frozenset() if MOST_TEXT in {len(four), len(six)} else parse_addresses(four, six)
+    if MOST_TEXT in {len(four), len(six)}:
+        return frozenset()
+    return parse_addresses(four, six)
 
 
 def _read(path: Path, most: int) -> str | None:
@@ -230,7 +236,9 @@ def _pod_of(cgroup: Path) -> str:
     `cm/pod_container_manager_linux.go`); empty where it is in none.
     """
     found = _POD.search(_read(cgroup, _CGROUP) or "")
-    return "" if found is None else found["uid"].replace("_", "-")
+    if found is None:
+        return ""
+    return found["uid"].replace("_", "-")
 
 
 def parse_addresses(fib_trie: str, if_inet6: str) -> frozenset[str]:

@@ -227,11 +227,10 @@ def render_restore(redirect: PodRedirect, family: int, hooked: frozenset[str] = 
     Chains of our own names are written anew; `hooked` names the built-in chains that jump to them
     already.
     """
-    rules = (
-        _linkerd_rules(redirect, family)
-        if redirect.style == "linkerd"
-        else _istio_rules(redirect, family)
-    )
+    if redirect.style == "linkerd":
+        rules = _linkerd_rules(redirect, family)
+    else:
+        rules = _istio_rules(redirect, family)
     into, out = CHAINS[redirect.style]
     chains = list_chains(redirect, family)
     jumps = [f"-A PREROUTING -p tcp -j {into}"] * ("PREROUTING" not in hooked) + [
@@ -270,11 +269,10 @@ def render_undo(
 
 def list_chains(redirect: PodRedirect, family: int) -> tuple[str, ...]:
     """Name the chains that `render_restore` writes."""
-    rules = (
-        _linkerd_rules(redirect, family)
-        if redirect.style == "linkerd"
-        else _istio_rules(redirect, family)
-    )
+    if redirect.style == "linkerd":
+        rules = _linkerd_rules(redirect, family)
+    else:
+        rules = _istio_rules(redirect, family)
     return tuple(dict.fromkeys(rule.split(maxsplit=1)[0] for rule in rules))  # our own lines
 
 

@@ -301,7 +301,9 @@ def _jumps_to(rule: RuleText, prefix: str) -> bool:
 
 
 def _port(redirect: PodRedirect, base: str) -> int:
-    return redirect.outbound if base == "OUTPUT" else redirect.inbound
+    if base == "OUTPUT":
+        return redirect.outbound
+    return redirect.inbound
 
 
 def _add_native(hooks: dict[str, str], path: str, redirect: PodRedirect, family: int) -> str:

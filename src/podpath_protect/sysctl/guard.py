@@ -102,9 +102,10 @@ class SysctlGuard:
         before = judge_settings(self.duty.settings, self.duty.tree, self.duty.cores)
         attempts = self._mend(before, now) if self.duty.mend else ()
         wrote = any(attempt.state == "done" for attempt in attempts)
-        after = (
-            judge_settings(self.duty.settings, self.duty.tree, self.duty.cores) if wrote else before
-        )
+        if wrote:
+            after = judge_settings(self.duty.settings, self.duty.tree, self.duty.cores)
+        else:
+            after = before
         self._settle(after)
         if thorough:
             self._rivals = None
@@ -115,9 +116,10 @@ class SysctlGuard:
         faults = [judgement for judgement in after if not judgement.holds]
         fought = self.fights.list_fights(now)
         rivals = self._look_for_rivals() if faults or fought else Rivals()
-        plan = (
-            plan_writes(after, self.duty.tree, settled=frozenset(self._settled)) if faults else ()
-        )
+        if faults:
+            plan = plan_writes(after, self.duty.tree, settled=frozenset(self._settled))
+        else:
+            plan = ()
         found = (
             *tell.find_faults(faults, tell.FindingContext(self.duty.tree, rivals, refusals, plan)),
             *tell.find_fights(fought, rivals, self._seen),

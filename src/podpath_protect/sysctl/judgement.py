@@ -95,4 +95,6 @@ def _why_hidden(key: Key, tree: SysctlTree) -> str:
     of the host's tree.
     """
     top = Key(key.segments[:1])
-    return "" if tree.list(top) else f"{top.path(tree.root)} is not to be seen here"
+    if tree.list(top):
+        return ""
+    return f"{top.path(tree.root)} is not to be seen here"

@@ -115,15 +115,14 @@ def _concerns(event: netlink.Event, keys: tuple[Key, ...]) -> bool:
         case netlink.NetconfChange():
             name = netlink.device_name(event.ifindex)
             names = {value for value, _ in event.values}
-            own = (
-                any(
+            if name:
+                own = any(
                     _is_of(key, name) or name in EVERYWHERE
                     for key in keys
                     if key.segments[-1] in names
                 )
-                if name
-                else False
-            )
+            else:
+                own = False
             return own or (
                 "forwarding" in names and any(key.segments[-1] == "ip_forward" for key in keys)
             )
@@ -180,11 +179,10 @@ def make_status(
     """Say how the sysctls stand; where they are only reported, no pod waits for them."""
     worst = severest(outcome.findings)
     first = next((finding.claim for finding in outcome.findings if finding.severity == worst), "")
-    lacking = (
-        describe_missing(NEEDED, held_capabilities())
-        if guard.duty.mend and not outcome.holds
-        else ()
-    )
+    if guard.duty.mend and not outcome.holds:
+        lacking = describe_missing(NEEDED, held_capabilities())
+    else:
+        lacking = ()
     samples = [
         Sample(
             "sysctl_keys", len(outcome.after), help="Keys that are declared and exist or should."
@@ -211,11 +209,10 @@ def make_status(
             for state in ("done", "refused", "held")
         ),
     ]
-    idle = (
-        ""
-        if outcome.after or guard.duty.modules
-        else "nothing is declared, and no profile fits what the node shows"
-    )
+    if outcome.after or guard.duty.modules:
+        idle = ""
+    else:
+        idle = "nothing is declared, and no profile fits what the node shows"
     return KeeperStatus(
         ready=outcome.holds or not guard.duty.mend,
         why="; ".join((*lacking, first)) if first else idle or why_polling,

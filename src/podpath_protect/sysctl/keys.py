@@ -57,11 +57,9 @@ class Key(NamedTuple):
         """The device (or `all`, `default`, a pattern) that it is about; None for a key that is of
         no device.
         """
-        return (
-            self.segments[_DEVICE_AT]
-            if self.segments[:_DEVICE_AT] in _DEVICE_TREES and len(self.segments) > 4
-            else None
-        )
+        if self.segments[:_DEVICE_AT] in _DEVICE_TREES and len(self.segments) > 4:
+            return self.segments[_DEVICE_AT]
+        return None
 
     def of(self, device: str) -> Key:
         """Return the same key of another device, or of `all`."""

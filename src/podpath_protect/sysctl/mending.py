@@ -119,8 +119,6 @@ def _in_force(key: Key, everywhere: Key, tree: SysctlTree) -> str | None:
     """
     rule = rule_of(everywhere.of("any"))
     above, own = tree.read(everywhere).value or "", tree.read(key).value or ""
-    return (
-        str(combine(rule, int(above), int(own)))
-        if rule is not None and is_number(above) and is_number(own)
-        else None
-    )
+    if rule is not None and is_number(above) and is_number(own):
+        return str(combine(rule, int(above), int(own)))
+    return None

@@ -104,6 +104,6 @@ def _find_loss(
     ):
         return None
     in_force = str(combine(rule, int(above.value), int(judgement.want)))
-    return (
-        None if setting.accepts(in_force, cores) else SettingLoss(judgement=judgement, winner=above)
-    )
+    if setting.accepts(in_force, cores):
+        return None
+    return SettingLoss(judgement=judgement, winner=above)

@@ -78,7 +78,9 @@ class SysctlSetting:
         want = self.wanted(cores)
         if self.policy == "exact" or not is_number(value):
             return value.split() == want.split()
-        return int(value) >= int(want) if self.policy == "floor" else int(value) <= int(want)
+        if self.policy == "floor":
+            return int(value) >= int(want)
+        return int(value) <= int(want)
 
 
 def is_number(text: str) -> bool:

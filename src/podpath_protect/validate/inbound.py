@@ -236,18 +236,16 @@ def _judge_skipped(
             f"{skipped} holds: a connection to it arrived there.",
         )
     if one is None and seen.fates.get(port) != "refused":
-        why = (
-            "the reflector's connection got no answer"
-            if seen.fates.get(port) == "silent"
-            else seen.why
-        )
+        if seen.fates.get(port) == "silent":
+            why = "the reflector's connection got no answer"
+        else:
+            why = seen.why
         return RedirectionCheck(
             "skipped-inbound", family, "untested", f"{skipped} is not tested: {why}"
         )
-    where = (
-        f"redirected to port {one.port}"
-        if one is not None
-        else "refused, though we listen there: it is redirected elsewhere"
-    )
+    if one is not None:
+        where = f"redirected to port {one.port}"
+    else:
+        where = "refused, though we listen there: it is redirected elsewhere"
     said = f"{skipped}: a connection to it is {where}, although it must be let go."
     return RedirectionCheck("skipped-inbound", family, "failed", said, "skipped-redirected", rule)

@@ -85,9 +85,9 @@ class Validation:
 
     def exit_code(self, style: Style) -> int:
         """Return the exit code: the mesh's own for every failure, or podpath's by cause."""
-        return (
-            CODES[self.cause] if not self.cause or style not in STYLE_CODES else STYLE_CODES[style]
-        )
+        if not self.cause or style not in STYLE_CODES:
+            return CODES[self.cause]
+        return STYLE_CODES[style]
 
 
 def judge(
@@ -197,11 +197,10 @@ def _judge(settings: Settings, outcome: ProbeOutcome, seen: _Round) -> Redirecti
         )
         return RedirectionCheck(probe.purpose, probe.family, "untested", why)
     if outcome.as_wanted:
-        how = (
-            f"{probe.target} arrived at port {outcome.port}"
-            if probe.redirected
-            else f"{probe.target} was let go"
-        )
+        if probe.redirected:
+            how = f"{probe.target} arrived at port {outcome.port}"
+        else:
+            how = f"{probe.target} was let go"
         return RedirectionCheck(
             probe.purpose, probe.family, "passed", f"{what} holds: a connection to {how}."
         )
@@ -234,11 +233,10 @@ def _judge_skipped(settings: Settings, outcome: ProbeOutcome, what: str) -> Redi
     probe = outcome.probe
     where = f"to port {outcome.port}" if outcome.port else "to a port where nothing listens"
     chain = _CHAINS[settings.style][0]
-    match = (
-        f"--dport {probe.target.port}"
-        if probe.purpose == "skipped"
-        else f"-m owner --uid-owner {settings.proxy_uid}"
-    )
+    if probe.purpose == "skipped":
+        match = f"--dport {probe.target.port}"
+    else:
+        match = f"-m owner --uid-owner {settings.proxy_uid}"
     rule = f"{_program(probe.family)} -t nat -I {chain} -p tcp {match} -j RETURN"
     said = (
         f"{what}: the connection to {probe.target} is redirected {where}, although it must be let "

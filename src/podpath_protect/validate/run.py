@@ -158,7 +158,9 @@ def _explained(verdict: Validation) -> Validation:
     families = tuple(
         dict.fromkeys(check.family for check in verdict.checks if check.cause in MISSING)
     )
-    return explain(verdict, read_kernel(families)) if families else verdict
+    if families:
+        return explain(verdict, read_kernel(families))
+    return verdict
 
 
 def is_tracked(family: Family) -> bool:
@@ -218,11 +220,9 @@ def _other_families(settings: Settings, ends: TokenEnds, around: PodEnvironment)
     wanted = other in (
         settings.families or tuple(family for family in (4, 6) if around.addresses[family])
     )
-    return (
-        [SocketEnd(NOWHERE[other], ends.connect.port)]
-        if family_of(ends.listen) == 6 and wanted and not _is_own(ends)
-        else []
-    )
+    if family_of(ends.listen) == 6 and wanted and not _is_own(ends):
+        return [SocketEnd(NOWHERE[other], ends.connect.port)]
+    return []
 
 
 def _is_own(ends: TokenEnds) -> bool:

@@ -30,11 +30,9 @@ class SocketEnd(NamedTuple):
 
     def __str__(self) -> str:
         """Spell it as URLs do, an IPv6 address in brackets."""
-        return (
-            f"[{self.address}]:{self.port}"
-            if ":" in self.address
-            else f"{self.address}:{self.port}"
-        )
+        if ":" in self.address:
+            return f"[{self.address}]:{self.port}"
+        return f"{self.address}:{self.port}"
 
 
 def parse_end(text: str) -> SocketEnd:

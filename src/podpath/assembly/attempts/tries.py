@@ -174,9 +174,9 @@ def _nameless(span: Span) -> Unplaced:
 
 
 def _spell_target(record: AttemptRecord) -> str:
-    return (
-        endpoint(record.dst, record.dport) if record.protocol != protocols.ICMP else str(record.dst)
-    )
+    if record.protocol != protocols.ICMP:
+        return endpoint(record.dst, record.dport)
+    return str(record.dst)
 
 
 def _missing(start: AttemptStart) -> tuple[str, str]:
@@ -185,11 +185,10 @@ def _missing(start: AttemptStart) -> tuple[str, str]:
         return "where it ran", "the same command with its prompt, and `ip addr` there"
     kind, _, name = start.netns.partition("/")
     namespace, _, pod = name.partition("/")
-    described = (
-        f"kubectl get pod -n {namespace} {pod} -o wide"
-        if kind == "pod" and pod and namespace != "?"
-        else "ip addr"
-    )
+    if kind == "pod" and pod and namespace != "?":
+        described = f"kubectl get pod -n {namespace} {pod} -o wide"
+    else:
+        described = "ip addr"
     where = "" if described != "ip addr" else f" (in {start.netns})"
     return f"the address that it started from in {start.netns}", f"{described}{where}"
 

@@ -36,7 +36,9 @@ def _join(seen: Sighting, ways: defaultdict[Way, set[str]]) -> Sighting:
         return seen
     capture, link, kind, source, target = _way(seen)
     own, other = ways[_way(seen)], ways.get((capture, link, kind, target, source), set())
-    return replace(seen, tunnel=kind) if other and not own & other else seen
+    if other and not own & other:
+        return replace(seen, tunnel=kind)
+    return seen
 
 
 def _way(seen: Sighting) -> Way:

@@ -268,7 +268,9 @@ def _read_mac(text: str | None, words: Mapping[str, Mac]) -> Mac | None:
         return None
     if _MAC.fullmatch(text):
         return Mac(text.lower())
-    return BROADCAST if text.lower() == "broadcast" else words.get(text, Mac(text))
+    if text.lower() == "broadcast":
+        return BROADCAST
+    return words.get(text, Mac(text))
 
 
 def _make_arp(

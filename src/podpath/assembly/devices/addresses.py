@@ -44,11 +44,10 @@ def _read_scene(scene: ReadSource) -> Iterator[tuple[_Key, ListingSnapshot[Inter
     """
     found: dict[_Key, tuple[dict[Hashable, InterfaceAddress], Span]] = {}
     asked = asked_object(scene)
-    shows_devices = (
-        asked[0] == "address"
-        if asked is not None
-        else any(isinstance(record, AddressRecord) for record in scene.reading.records)
-    )
+    if asked is not None:
+        shows_devices = asked[0] == "address"
+    else:
+        shows_devices = any(isinstance(record, AddressRecord) for record in scene.reading.records)
     listed: set[IfName] = set()
     for record in scene.reading.records:
         if isinstance(record, LinkRecord) and shows_devices:

@@ -97,7 +97,9 @@ def make_geneve(details: Mapping[str, str]) -> Geneve | None:
 
 
 def _parse_number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdigit() else None
+    if text is not None and text.isascii() and text.isdigit():
+        return int(text)
+    return None
 
 
 def _parse_address(text: str | None) -> Address | None:

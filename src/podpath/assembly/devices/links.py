@@ -161,7 +161,9 @@ def _attributes(record: LinkRecord) -> dict[str, object]:
 
 
 def _port_details(record: LinkRecord) -> Mapping[str, str]:
-    return record.port_details if record.port_kind in {None, "bridge"} else {}
+    if record.port_kind in {None, "bridge"}:
+        return record.port_details
+    return {}
 
 
 def _span_of_port(span: Span, port: str) -> Span:

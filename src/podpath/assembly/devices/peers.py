@@ -141,11 +141,10 @@ def _find_peers(
     """
     if end.peer_name is not None:
         return [Peer(netns=end.netns, link=IfName(end.peer_name))]
-    facing = (
-        ()
-        if end.peer_ifindex is None or end.link.ifindex is None
-        else pairs.get((end.peer_ifindex, end.link.ifindex), ())
-    )
+    if end.peer_ifindex is not None and end.link.ifindex is not None:
+        facing = pairs.get((end.peer_ifindex, end.link.ifindex), ())
+    else:
+        facing = ()
     mutual = [other for other in facing if other.netns != end.netns]
     if end.peer_netns is None or end.peer_netns.isdigit():
         return [Peer(netns=other.netns, link=other.link.name) for other in mutual]
@@ -155,11 +154,10 @@ def _find_peers(
     if mutual:
         return [Peer(netns=other.netns, link=other.link.name) for other in named or mutual]
     there = draft.namespaces.get(name_netns(end.peer_netns))
-    same = (
-        []
-        if there is None
-        else [link for link in there.links.values() if link.ifindex == end.peer_ifindex]
-    )
+    if there is None:
+        same = []
+    else:
+        same = [link for link in there.links.values() if link.ifindex == end.peer_ifindex]
     return [Peer(netns=name_netns(end.peer_netns), link=link.name) for link in same]
 
 

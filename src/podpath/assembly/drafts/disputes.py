@@ -133,7 +133,9 @@ def _why(ranked: Sequence[DisputeClaim[T]]) -> str:
     if sum(claim.shown for claim in ranked) > 1:
         return "outputs disagree"
     changed = any(claim.standing is StateLikelihood.AFTER for claim in ranked)
-    return "it was changed on the way" if changed else "not in the evidence"
+    if changed:
+        return "it was changed on the way"
+    return "not in the evidence"
 
 
 def _spell(value: object) -> str:

@@ -150,7 +150,9 @@ def _richer(one: T, other: T) -> T:
     """Return the one of two spellings of a thing that shows more: `ip route` prints what `route -n`
     does not.
     """
-    return other if _shown_fields(other) > _shown_fields(one) else one
+    if _shown_fields(other) > _shown_fields(one):
+        return other
+    return one
 
 
 def _shown_fields(item: object) -> int:

@@ -180,11 +180,9 @@ def _cni_path(source: Source) -> str:
     a document.
     """
     found = CNI_FILE.search(source.command or "")
-    return (
-        found["path"]
-        if found is not None and not source.name.endswith(found["path"].rpartition("/")[2])
-        else source.name
-    )
+    if found is not None and not source.name.endswith(found["path"].rpartition("/")[2]):
+        return found["path"]
+    return source.name
 
 
 def _plugin_types(record: CniRecord) -> Iterator[str]:

@@ -72,11 +72,9 @@ def assemble_sysctls(
 def other_values(key: str, *values: str) -> tuple[str, ...]:
     """Return the values that a sysctl may have besides these, the likeliest first."""
     levels = _LEVELS.get(key.rpartition(".")[2], ("0", "1"))
-    return (
-        tuple(level for level in levels if level not in values)
-        if all(value in levels for value in values)
-        else ()
-    )
+    if all(value in levels for value in values):
+        return tuple(level for level in levels if level not in values)
+    return ()
 
 
 def _claim_record(

@@ -60,7 +60,9 @@ def _name(scene: ReadSource) -> str | None:
         return named
     told = found["on"] or any(letter.isalpha() for letter in found["end"])
     plain = judge_label(found["name"]) is StateLikelihood.PLAIN
-    return found["name"].lower() if told and plain else None
+    if told and plain:
+        return found["name"].lower()
+    return None
 
 
 def _are_disjoint(one: ReadSource, other: ReadSource) -> bool:

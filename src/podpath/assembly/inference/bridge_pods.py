@@ -89,11 +89,9 @@ def infer_bridge_pods(
 
 
 def _as_bridge(link: Link) -> Link:
-    return (
-        link
-        if link.kind == "bridge"
-        else replace(link, kind="bridge", bridge=link.bridge or Bridge())
-    )
+    if link.kind == "bridge":
+        return link
+    return replace(link, kind="bridge", bridge=link.bridge or Bridge())
 
 
 def _own_address(
@@ -229,11 +227,10 @@ def _choose_port(draft: NodeDraft, bridge: IfName, mac: Mac | None) -> tuple[IfN
     ports = [
         link for link in draft.host.links.values() if link.master == bridge and link.peer is None
     ]
-    learned = (
-        {entry.link for entry in draft.host.fdb if entry.mac == mac and not entry.local}
-        if mac is not None
-        else set()
-    )
+    if mac is not None:
+        learned = {entry.link for entry in draft.host.fdb if entry.mac == mac and not entry.local}
+    else:
+        learned = set()
     for link in ports:
         if link.name in learned:
             return link.name, f"the forwarding table has its MAC on {link.name}"

@@ -193,11 +193,10 @@ def _common_ends(frames: Sequence[Sighting]) -> set[Address]:
         ends &= {seen.packet.src, seen.packet.dst}
     if len(ends) == 2:
         opened = [flow.client[0] for flow in gather_flows(frames) if flow.syns]
-        ends = (
-            {opened[0]}
-            if opened and opened[0] in ends
-            else {address for address in ends if is_private(address)}
-        )
+        if opened and opened[0] in ends:
+            ends = {opened[0]}
+        else:
+            ends = {address for address in ends if is_private(address)}
     return ends if len(ends) == 1 else set()
 
 

@@ -250,7 +250,9 @@ def _link_of(draft: NodeDraft, sightings: Sightings, mac: Mac, captured: str | N
         *(link for link in unknown if link.name.lower() in words),
         *(link for link in unknown if link.name == captured),
     )
-    return carrying[0] if carrying else _choose_leading(draft, unknown)
+    if carrying:
+        return carrying[0]
+    return _choose_leading(draft, unknown)
 
 
 def _list_words(sightings: Sightings, mac: Mac) -> set[str]:
@@ -300,4 +302,6 @@ def _length_of(draft: NodeDraft, arps: Sequence[ArpSighting], address: Address, 
     length = HOST_LENGTH[address.family]
     while length > 8 and not all(Prefix.of(address, length).covers(other) for other in answering):
         length -= 1
-    return length if length > 8 else HOST_LENGTH[address.family]
+    if length > 8:
+        return length
+    return HOST_LENGTH[address.family]

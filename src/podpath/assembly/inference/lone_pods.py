@@ -70,11 +70,10 @@ def infer_lone_pods(
     if not lone:
         return
     first = lone[0].address
-    fact = (
-        f"how the host reaches {first}"
-        if len(lone) == 1
-        else f"how the host reaches its pods ({first} and others)"
-    )
+    if len(lone) == 1:
+        fact = f"how the host reaches {first}"
+    else:
+        fact = f"how the host reaches its pods ({first} and others)"
     claims = [
         DisputeClaim(way, None, StateLikelihood.PLAIN, MEANINGS[way], shown=False)
         for way in _rank_ways(draft)
@@ -95,16 +94,21 @@ def _is_joined(draft: NodeDraft, address: Address) -> bool:
 def _rank_ways(draft: NodeDraft) -> tuple[str, ...]:
     plugins = {plugin for network in draft.cni for plugin in network.plugins}
     if draft.cilium is not None or "cilium-cni" in plugins:
-        return (DIRECT, DEVICE) if _routes_endpoints(draft) else (DEVICE, DIRECT)
+        if _routes_endpoints(draft):
+            return (DIRECT, DEVICE)
+        return (DEVICE, DIRECT)
     if plugins & _BRIDGING:
         return (BRIDGE, DIRECT, DEVICE)
-    return (DIRECT, DEVICE) if plugins & _ROUTING else (DIRECT, DEVICE, BRIDGE)
+    if plugins & _ROUTING:
+        return (DIRECT, DEVICE)
+    return (DIRECT, DEVICE, BRIDGE)
 
 
 def _routes_endpoints(draft: NodeDraft) -> bool:
-    option = (
-        draft.cilium.options.get("enable-endpoint-routes") if draft.cilium is not None else None
-    )
+    if draft.cilium is not None:
+        option = draft.cilium.options.get("enable-endpoint-routes")
+    else:
+        option = None
     return isinstance(option, Known) and option.value.lower() == "true"
 
 

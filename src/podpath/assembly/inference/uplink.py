@@ -112,11 +112,10 @@ def _add_address(draft: NodeDraft, link: Link) -> None:
         None,
     )
     address = hinted or STAND_IN
-    reason = (
-        "the node's name or its pods say that it has it"
-        if hinted
-        else "it stands for the host's address, which is not shown"
-    )
+    if hinted:
+        reason = "the node's name or its pods say that it has it"
+    else:
+        reason = "it stands for the host's address, which is not shown"
     guess = Inferred(Basis.GUESSED, reason)
     host.addresses.append(
         InterfaceAddress(

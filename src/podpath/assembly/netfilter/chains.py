@@ -74,7 +74,9 @@ class LazyRules(Sequence[Rule]):
 
     def spell(self) -> list[str] | None:
         """Return the lines without counters; None where a rule is no whole line."""
-        return self._texts.spell() if isinstance(self._texts, RuleLines) else None
+        if isinstance(self._texts, RuleLines):
+            return self._texts.spell()
+        return None
 
     def pick(self, places: Sequence[int]) -> LazyRules:
         """Return some of the rules, by their places from 0."""

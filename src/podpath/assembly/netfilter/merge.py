@@ -93,9 +93,10 @@ def _absorb(states: list[_ChainState], showing: ChainOutput, fact: str) -> Contr
                 states[place] = _ChainState(whole.chain, whole) if whole is showing else state
                 return _contradict(state.showing, showing, fact)
         if joined is not None:
-            leading = (
-                showing if showing.chain.complete and not state.chain.complete else state.showing
-            )
+            if showing.chain.complete and not state.chain.complete:
+                leading = showing
+            else:
+                leading = state.showing
             states[place] = _ChainState(joined, leading)
             return None
     states.append(_ChainState(showing.chain, showing))
@@ -111,9 +112,10 @@ def _contradict(first: ChainOutput, second: ChainOutput, fact: str) -> Contradic
     whole, part = (first, second) if first.chain.complete else (second, first)
     missing = next((rule for rule in part.chain.rules if not _is_in(rule, whole.chain)), None)
     spans = (part.span if missing is None else missing.span, whole.span)
-    what = (
-        "has its rules in another order than" if missing is None else "shows a rule that is not in"
-    )
+    if missing is None:
+        what = "has its rules in another order than"
+    else:
+        what = "shows a rule that is not in"
     return Contradiction(
         fact=fact, spans=spans, meaning=f"{spans[0]} {what} the whole chain at {whole.span}"
     )
@@ -125,14 +127,18 @@ def _join(first: Chain, second: Chain) -> Chain | None:
         return None
     if first.complete and second.complete:
         rules = _join_equal(first.rules, second.rules)
-        return None if rules is None else _complete(first, second, rules)
+        if rules is None:
+            return None
+        return _complete(first, second, rules)
     whole, part = (first, second) if first.complete else (second, first)
     if whole.complete or len(whole.rules) >= len(part.rules):
         rules = _join_part(whole.rules, part.rules)
     else:
         whole, part = part, whole
         rules = _join_part(whole.rules, part.rules)
-    return None if rules is None else _complete(whole, part, rules)
+    if rules is None:
+        return None
+    return _complete(whole, part, rules)
 
 
 def _complete(leading: Chain, other: Chain, rules: tuple[Rule, ...]) -> Chain:
@@ -209,4 +215,6 @@ def _better(first: Rule, second: Rule) -> Rule:
     """Return the spelling that says more: fully read, then with counters, then the first."""
     if bool(first.unread) != bool(second.unread):
         return second if first.unread else first
-    return second if first.packets is None and second.packets is not None else first
+    if first.packets is None and second.packets is not None:
+        return second
+    return first

@@ -142,7 +142,9 @@ def _without_owned(
     own = {
         name: chain for name, chain in table.chains.items() if not (chain.is_base and name in shown)
     }
-    return replace(table, chains=own) if any(chain.is_base for chain in own.values()) else None
+    if any(chain.is_base for chain in own.values()):
+        return replace(table, chains=own)
+    return None
 
 
 def _assemble_tables(reading: Reading, listing: NftListingRecord) -> dict[TableKey, NftTable]:

@@ -133,7 +133,9 @@ def _assemble_protocol(option: MatchOption | None) -> ProtocolMatch | None:
     if option is None or not option.values:
         return None
     number = protocols.protocol_number(option.values[0])
-    return ProtocolMatch(number, option.negated) if number or option.negated else None
+    if number or option.negated:
+        return ProtocolMatch(number, option.negated)
+    return None
 
 
 def _assemble_interface(option: MatchOption | None) -> InterfaceMatch | None:
@@ -167,7 +169,9 @@ def _is_default(option: MatchOption) -> bool:
 
 
 def _name_ports(option: MatchOption) -> MatchOption:
-    return option._replace(name=_ALIASES[option.name]) if option.name in _ALIASES else option
+    if option.name in _ALIASES:
+        return option._replace(name=_ALIASES[option.name])
+    return option
 
 
 def _spell_tcp(option: MatchOption) -> MatchOption:
@@ -231,7 +235,9 @@ def _spell_limit(option: MatchOption) -> MatchOption:
         for name in ("sec", "min", "hour", "day")
         if unit and name[: len(unit)] == unit[: len(name)]
     ]
-    return option._replace(values=(f"{count}{slash}{names[0]}",)) if names else option
+    if names:
+        return option._replace(values=(f"{count}{slash}{names[0]}",))
+    return option
 
 
 def _keep(option: MatchOption) -> MatchOption:

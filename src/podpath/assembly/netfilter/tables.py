@@ -190,7 +190,9 @@ def _allowed_hooks(rule: RuleText) -> frozenset[str]:
 def _jump(rule: RuleText) -> str | None:
     """Return the user chain that the rule goes to."""
     name = rule.target.name if rule.target is not None else None
-    return None if name is None or name in VERDICTS or name in TARGETS else name
+    if name is None or name in VERDICTS or name in TARGETS:
+        return None
+    return name
 
 
 def _gather(pieces: Sequence[_RulePiece], placed: Sequence[TableChains]) -> _ChainGroups:

@@ -182,7 +182,9 @@ def _next_priority(rules: list[PolicyRule]) -> int:
     """Return the priority that the kernel picks: one before the second rule's
     (`fib_default_rule_pref`).
     """
-    return rules[1].priority - 1 if len(rules) > 1 and rules[1].priority else 0
+    if len(rules) > 1 and rules[1].priority:
+        return rules[1].priority - 1
+    return 0
 
 
 def _same(one: PolicyRule, other: PolicyRule) -> bool:

@@ -377,4 +377,6 @@ def _lead(rule: Rule, name: str, new: str) -> Rule:
     target = rule.target
     if target is not None and target.name == name:
         rule = rule._replace(target=target._replace(name=new))
-    return rule._replace(chain=new) if rule.chain == name else rule
+    if rule.chain == name:
+        return rule._replace(chain=new)
+    return rule

@@ -93,11 +93,10 @@ def make_route(record: RouteRecord, tables: TableNumbers) -> Route:
     """
     kind = record.type or "unicast"
     nexthops = tuple(_make_nexthop(hop, record.flags) for hop in record.nexthops)
-    table = (
-        LOCAL
-        if record.table is None and kind in {"local", "broadcast"}
-        else tables.number(record.table)
-    )
+    if record.table is None and kind in {"local", "broadcast"}:
+        table = LOCAL
+    else:
+        table = tables.number(record.table)
     return Route(
         prefix=record.prefix,
         type=kind,

@@ -35,7 +35,9 @@ class TableNumbers:
         if name is None:
             return MAIN
         number = _parse(name)
-        return self._own.get(name, MAIN) if number is None else number
+        if number is None:
+            return self._own.get(name, MAIN)
+        return number
 
     def name(self, number: int) -> str:
         """Spell a table as outputs do."""

@@ -113,11 +113,10 @@ def _read_command(command: Command, netns: str, record: ChangeCommandRecord) -> 
         for word in words:
             setting = _SETTING.fullmatch(word)
             if setting is not None and setting["value"]:
-                key = (
-                    setting["key"]
-                    if "." in setting["key"].partition("/")[0]
-                    else setting["key"].replace("/", ".")
-                )
+                if "." in setting["key"].partition("/")[0]:
+                    key = setting["key"]
+                else:
+                    key = setting["key"].replace("/", ".")
                 yield SysctlChange(
                     netns,
                     record.span,
@@ -219,4 +218,6 @@ def _parse_gateway(text: str | None) -> Address | None:
         address = None if text is None else Address.parse(text)
     except ValueError:
         return None
-    return None if address is None or address.is_unspecified else address
+    if address is None or address.is_unspecified:
+        return None
+    return address

@@ -69,7 +69,9 @@ def listed_protocols(scene: ReadSource) -> frozenset[int]:
     chosen = frozenset(
         protocol for letter, protocol in _SOCKET_LETTERS.items() if letter in letters
     )
-    return chosen if chosen or letters & _OTHER_SOCKETS else frozenset(_SOCKET_LETTERS.values())
+    if chosen or letters & _OTHER_SOCKETS:
+        return chosen
+    return frozenset(_SOCKET_LETTERS.values())
 
 
 def _letters(arguments: Sequence[str]) -> frozenset[str]:
@@ -84,14 +86,18 @@ def listed_tables(scene: ReadSource) -> tuple[str, ...]:
     if not scene.whole or not shows_output(scene):
         return ()
     if scene.command.program in {"route", "netstat"}:
-        return ("main",) if all(word.startswith("-") for word in scene.command.arguments) else ()
+        if all(word.startswith("-") for word in scene.command.arguments):
+            return ("main",)
+        return ()
     asked = asked_object(scene)
     if asked is None or asked[0] != "route":
         return ()
     rest = asked[1]
     if not rest:
         return ("main",)
-    return (rest[1],) if len(rest) == 2 and rest[0] in {"table", "tab", "t"} else ()
+    if len(rest) == 2 and rest[0] in {"table", "tab", "t"}:
+        return (rest[1],)
+    return ()
 
 
 def listed_families(scene: ReadSource) -> tuple[Family, ...]:

@@ -284,7 +284,9 @@ def _fitting(
         if len(having.get(device, ())) == count:
             alike = {place for address in addresses for place in showing.get((device, address), ())}
             fitting = alike if fitting is None else fitting & alike
-    return range(count) if fitting is None else sorted(fitting)
+    if fitting is None:
+        return range(count)
+    return sorted(fitting)
 
 
 def _differ(host: _Host, other: _Host) -> bool:

@@ -164,7 +164,9 @@ def judge_label(label: str) -> StateLikelihood:
     if last is not StateLikelihood.PLAIN:
         return last
     whole = _judge_sentence(label)
-    return StateLikelihood.PLAIN if whole is StateLikelihood.GOOD else whole
+    if whole is StateLikelihood.GOOD:
+        return StateLikelihood.PLAIN
+    return whole
 
 
 def last_sentence(label: str) -> str:
@@ -185,15 +187,21 @@ def _judge_sentence(label: str) -> StateLikelihood:
 
         fails = _FAILS.search(label) or (find_fault(label) and not _NO_MORE.search(label))
         blamed = fails and not _CURED.search(label)
-        return StateLikelihood.PLAIN if blamed else StateLikelihood.AFTER
+        if blamed:
+            return StateLikelihood.PLAIN
+        return StateLikelihood.AFTER
     conditional = _CONDITION.search(label.rstrip(" .!")) and not leads_over
     good = words.good.search(label) and not conditional and not mixed
-    return StateLikelihood.GOOD if good else StateLikelihood.PLAIN
+    if good:
+        return StateLikelihood.GOOD
+    return StateLikelihood.PLAIN
 
 
 def judge_source(source: Source) -> StateLikelihood:
     """Tell how likely a source shows the state in which things failed, by its label."""
-    return judge_label(source.label) if source.label else StateLikelihood.PLAIN
+    if source.label:
+        return judge_label(source.label)
+    return StateLikelihood.PLAIN
 
 
 def spell_meaning(span: Span | None) -> str:
@@ -205,11 +213,10 @@ def spell_meaning(span: Span | None) -> str:
     label = span.source.label
     if not label or judge_label(label) is StateLikelihood.PLAIN:
         return f"as at {span}"
-    words = (
-        last_sentence(label)
-        if _judge_sentence(last_sentence(label)) is not StateLikelihood.PLAIN
-        else label.strip()
-    )
+    if _judge_sentence(last_sentence(label)) is not StateLikelihood.PLAIN:
+        words = last_sentence(label)
+    else:
+        words = label.strip()
     if len(words) > _LABEL_WIDTH:
         words = words[: _LABEL_WIDTH - 3] + "..."
     return f"as at {span} ({words})"

@@ -138,9 +138,9 @@ def host_of_prompt(scene: ReadSource) -> str | None:
     typed anywhere.
     """
     found = _PROMPT_HOST.search(scene.source.prompt or "")
-    return (
-        None if found is None or scene.command.program in _WORKSTATION_PROGRAMS else found["host"]
-    )
+    if found is None or scene.command.program in _WORKSTATION_PROGRAMS:
+        return None
+    return found["host"]
 
 
 def set_scene(source: Source, reading: Reading, number: int) -> ReadSource:

@@ -161,11 +161,10 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
     """
     namespace = walk.engine.namespace(skb.netns.name)
     dmac = skb.packet.dmac
-    port = (
-        find_port(walk, namespace, link, dmac, None)
-        if dmac is not None and not is_group(dmac)
-        else _any_port(namespace, link)
-    )
+    if dmac is not None and not is_group(dmac):
+        port = find_port(walk, namespace, link, dmac, None)
+    else:
+        port = _any_port(namespace, link)
     if port is link:
         skb.iif = None
         return RECEIVE

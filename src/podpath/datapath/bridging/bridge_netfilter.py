@@ -65,7 +65,9 @@ def prerouting(walk: Walk, skb: Skb) -> Next:
     if not isinstance(ended, Accept):
         return ended
     skb.prerouted = True
-    return None if skb.packet.dst == before else _redirect(walk, skb, namespace, bridge)
+    if skb.packet.dst == before:
+        return None
+    return _redirect(walk, skb, namespace, bridge)
 
 
 def forward(walk: Walk, skb: Skb) -> Next:
@@ -179,7 +181,9 @@ def _refuses(cause: DropCause, family: int) -> bool:
     """Tell whether routing ends the frame at once. That IPv6 does not forward, it finds out only
     where it would (`net/ipv6/ip6_output.c:ip6_forward v6.12`).
     """
-    return cause in _REFUSED if family == 4 else cause is not DropCause.FORWARDING_OFF
+    if family == 4:
+        return cause in _REFUSED
+    return cause is not DropCause.FORWARDING_OFF
 
 
 def _detour(walk: Walk, skb: Skb, namespace: Namespace, bridge: Link) -> Next:

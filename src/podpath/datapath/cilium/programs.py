@@ -72,7 +72,9 @@ def receive(walk: Walk, skb: Skb, link: Link) -> Next:
     namespace = walk.engine.namespace(HOST)
     if link.name in OVERLAYS:
         return _from_overlay(walk, skb, namespace)
-    return _from_netdev(walk, skb, config, link) if _is_native(namespace, config, link) else None
+    if _is_native(namespace, config, link):
+        return _from_netdev(walk, skb, config, link)
+    return None
 
 
 def _from_overlay(walk: Walk, skb: Skb, namespace: Namespace) -> Next:
@@ -161,7 +163,9 @@ def _from_netdev(walk: Walk, skb: Skb, config: CiliumConfig, link: Link) -> Next
         link=link.name,
     )
     target = known.link or _endpoint_link(walk, walk.engine.namespace(HOST), known.address)
-    return None if target is None else _to_container(walk, skb, target, StageName.TC_INGRESS)
+    if target is None:
+        return None
+    return _to_container(walk, skb, target, StageName.TC_INGRESS)
 
 
 def _from_outside(walk: Walk, skb: Skb, link: Link, frontend: Frontend) -> Next:
@@ -288,11 +292,10 @@ def _masquerade(
     own = namespace.primary_addresses(link.name, 4)
     address = own[0].address if own else STAND_IN
     skb.packet = before._replace(src=address)
-    pod = (
-        source
-        if source is not None and is_endpoint(source)
-        else _endpoint_link(walk, namespace, before.src)
-    )
+    if source is not None and is_endpoint(source):
+        pod = source
+    else:
+        pod = _endpoint_link(walk, namespace, before.src)
     walk.learned.bpf[BpfKey(BpfMap.MASQUERADE, _inverse(skb.packet))] = BpfTranslation(
         before.src, before.sport, pod
     )
@@ -408,10 +411,13 @@ def _endpoint_link(walk: Walk, namespace: Namespace, address: Address) -> Link |
     if isinstance(found, Link):
         return found
     route = namespace.routing(4).lookup(FlowKey(address)).route
-    names = (
-        [hop.link for hop in route.nexthops if hop.link is not None] if route is not None else []
-    )
-    return namespace.link(names[0]) if names and names[0].startswith(PREFIX) else None
+    if route is not None:
+        names = [hop.link for hop in route.nexthops if hop.link is not None]
+    else:
+        names = []
+    if names and names[0].startswith(PREFIX):
+        return namespace.link(names[0])
+    return None
 
 
 def _index_endpoints(walk: Walk, namespace: Namespace) -> None:

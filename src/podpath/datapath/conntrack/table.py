@@ -162,7 +162,9 @@ def _keys(connection: Connection) -> tuple[Key, Key]:
 
 
 def _kind(entry: ConntrackEntry) -> int:
-    return ECHO[entry.original.protocol] if entry.original.protocol in ICMPS else 0
+    if entry.original.protocol in ICMPS:
+        return ECHO[entry.original.protocol]
+    return 0
 
 
 def _seed(entry: ConntrackEntry) -> Connection:

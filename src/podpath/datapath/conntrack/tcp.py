@@ -191,7 +191,9 @@ def _settle(
     if new_state == FIN_WAIT and old_state != new_state:
         progress.close_init = True
     if not connection.seen_reply:
-        return Ruling(True, note=tracking.EndedByReset(), kill=True) if kind == "rst" else OK
+        if kind == "rst":
+            return Ruling(True, note=tracking.EndedByReset(), kill=True)
+        return OK
     if old_state in {SYN_RECV, ESTABLISHED} and new_state == ESTABLISHED:
         connection.assured = True
     return OK

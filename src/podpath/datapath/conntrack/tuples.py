@@ -78,7 +78,9 @@ def packet_tuple(packet: Packet) -> ConnTuple:
 
 def packet_kind(packet: Packet) -> int:
     """Return the ICMP type << 8 | code of a packet; 0 for other protocols."""
-    return packet.icmp_type << 8 | packet.icmp_code if packet.protocol in ICMPS else 0
+    if packet.protocol in ICMPS:
+        return packet.icmp_type << 8 | packet.icmp_code
+    return 0
 
 
 def inverse(entry: ConnTuple) -> ConnTuple:
@@ -93,4 +95,6 @@ def inverse_kind(protocol: int, kind: int) -> int | None:
     if protocol not in ICMPS:
         return 0
     answer = (ICMP_INVERSE if protocol == protocols.ICMP else ICMPV6_INVERSE).get(kind >> 8)
-    return None if answer is None else answer << 8 | kind & 0xFF
+    if answer is None:
+        return None
+    return answer << 8 | kind & 0xFF

@@ -100,7 +100,9 @@ def _script_for(probe: Probe) -> tuple[Act, ...]:
     flags = probe.sending.flags
     if flags is not None:
         return (Act("segment", False, flags, 1, 1 if flags & protocols.ACK else 0),)
-    return _MIDWAY if probe.sending.midway else script_of(probe.protocol)
+    if probe.sending.midway:
+        return _MIDWAY
+    return script_of(probe.protocol)
 
 
 def first_packet(probe: Probe, act: Act) -> Packet:

@@ -22,7 +22,9 @@ def refuse(packet: Packet) -> Packet | None:
     if packet.bad_checksum:
         return None
     if packet.protocol == protocols.TCP:
-        return None if packet.flags & protocols.RST else _reset(packet)
+        if packet.flags & protocols.RST:
+            return None
+        return _reset(packet)
     if packet.protocol != protocols.UDP or is_error(packet):
         return None
     six = packet.family == 6

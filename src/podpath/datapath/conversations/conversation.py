@@ -100,7 +100,9 @@ def sum_up(branches: tuple[Branch, ...]) -> Reachability:
         return Reachability.ALWAYS
     if False not in works:
         return Reachability.UNDECIDED
-    return Reachability.NEVER if works == {False} else Reachability.SOMETIMES
+    if works == {False}:
+        return Reachability.NEVER
+    return Reachability.SOMETIMES
 
 
 def _run(engine: Engine, probe: Probe, choices: Choices, script: tuple[Act, ...]) -> Branch:

@@ -41,7 +41,9 @@ def largest_packet(walk: Walk, traces: Sequence[Trace], *, reply: bool) -> int:
 def _offered(syn: Trace) -> int:
     """Return the MSS of a SYN as it arrived; 0 where nobody knows it."""
     outcome = syn.outcome
-    return outcome.packet.mss if isinstance(outcome, Delivered | Transmitted) else 0
+    if isinstance(outcome, Delivered | Transmitted):
+        return outcome.packet.mss
+    return 0
 
 
 def may_not_fit(walk: Walk, traces: Sequence[Trace], length: int) -> bool:
@@ -62,13 +64,17 @@ def _sent_by(walk: Walk, trace: Trace) -> Link | None:
         (step.link for step in trace.steps if step.netns == trace.start and step.link is not None),
         None,
     )
-    return walk.engine.namespace(trace.start).link(name) if name is not None else None
+    if name is not None:
+        return walk.engine.namespace(trace.start).link(name)
+    return None
 
 
 def fill(packet: Packet, length: int) -> Packet:
     """Return the packet with as much payload as makes it that long."""
     more = length - packet.length
-    return packet._replace(length=length, payload=packet.payload + more) if more > 0 else packet
+    if more > 0:
+        return packet._replace(length=length, payload=packet.payload + more)
+    return packet
 
 
 def with_sending(

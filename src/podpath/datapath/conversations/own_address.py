@@ -39,7 +39,9 @@ def bind_source(node: Node, probe: Probe) -> Probe:
         return probe
     flow = FlowKey(probe.dst, protocol=probe.protocol, dport=probe.dport)
     found = route_output(Choices(), Engine(node).namespace(probe.netns), flow)
-    return probe if found.source is None else probe._replace(src=found.source)
+    if found.source is None:
+        return probe
+    return probe._replace(src=found.source)
 
 
 def answer_source(walk: Walk, server: ConnectionEnd, asked: Packet) -> Address:

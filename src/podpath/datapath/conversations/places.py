@@ -110,7 +110,9 @@ def place_sender(walk: Walk, probe: Probe) -> ConnectionEnd:
                 ask="ip netns exec NAME ip addr",
             )
         )
-    return ConnectionEnd(owners[0]) if owners else _place_by_route(walk, probe)
+    if owners:
+        return ConnectionEnd(owners[0])
+    return _place_by_route(walk, probe)
 
 
 def _suggest(name: str, known: Iterable[str]) -> str:
@@ -118,7 +120,9 @@ def _suggest(name: str, known: Iterable[str]) -> str:
     names = list(known)
     begun = [each for each in names if name and each.startswith(name)]
     near = begun[:2] or get_close_matches(name, names, n=2, cutoff=0.7)
-    return f"; did you mean {' or '.join(near)}?" if near else ""
+    if near:
+        return f"; did you mean {' or '.join(near)}?"
+    return ""
 
 
 def check_device(walk: Walk, place: ConnectionEnd, device: str) -> None:
@@ -164,11 +168,10 @@ def _place_by_route(walk: Walk, probe: Probe) -> ConnectionEnd:
     """Take a sender that is not on the node to be where the host's routes lead back to it."""
     namespace = walk.engine.namespace(_entered(walk, probe.dst))
     found = look_up(walk.choices, namespace, FlowKey(probe.src))
-    hops = (
-        [hop for hop in found.nexthops if hop.link is not None and hop.link != "lo"]
-        if found.type == "unicast"
-        else []
-    )
+    if found.type == "unicast":
+        hops = [hop for hop in found.nexthops if hop.link is not None and hop.link != "lo"]
+    else:
+        hops = []
     if not hops:
         uplinks = likeliest_uplinks(namespace)
         return ConnectionEnd(namespace.name, uplinks[0] if uplinks else UNSEEN)
@@ -235,7 +238,9 @@ def _switch_of(node: Node, link: Link) -> str | None:
     bridge = openvswitch.bridge_of(node, link)
     if bridge is not None:
         return bridge.name
-    return link.name if link.kind == "bond" else link.bond_slave_of
+    if link.kind == "bond":
+        return link.name
+    return link.bond_slave_of
 
 
 def send_from(walk: Walk, place: ConnectionEnd, packet: Packet, *, by_kernel: bool = False) -> Skb:

@@ -86,7 +86,9 @@ def _answer(walk: Walk, skb: Skb, trace: Trace) -> tuple[Skb, Trace] | None:
     if skb.pkt_type in {PacketType.BROADCAST, PacketType.MULTICAST}:
         return None
     refusal = refuse(outcome.packet)
-    return None if refusal is None else _send_refusal(walk, refusal, outcome, reply=reply)
+    if refusal is None:
+        return None
+    return _send_refusal(walk, refusal, outcome, reply=reply)
 
 
 def _send_error(
@@ -117,7 +119,9 @@ def _send_refusal(
 def _name_answer(outcome: Rejected | Dropped) -> str:
     if isinstance(outcome, Dropped):
         return "icmp-port-unreachable"
-    return "icmp-host-unreachable" if outcome.answer == "EHOSTUNREACH" else outcome.answer
+    if outcome.answer == "EHOSTUNREACH":
+        return "icmp-host-unreachable"
+    return outcome.answer
 
 
 def _resets_as_listener(walk: Walk, outcome: Delivered) -> bool:

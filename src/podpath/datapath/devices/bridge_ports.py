@@ -66,9 +66,10 @@ def _find_inside(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac) -> L
         return known
     asked = walk.choices.asked
     ports = namespace.ports.get(bridge.name, ())
-    found = (
-        bridge if dmac == namespace.mac(bridge) or any(port.mac == dmac for port in ports) else None
-    )
+    if dmac == namespace.mac(bridge) or any(port.mac == dmac for port in ports):
+        found = bridge
+    else:
+        found = None
     for port in ports if found is None else ():
         if any(
             walk.engine.namespace(netns).mac(link) == dmac
@@ -83,7 +84,9 @@ def _find_inside(walk: Walk, namespace: Namespace, bridge: Link, dmac: Mac) -> L
 
 def _listed(namespace: Namespace, bridge: Link, dmac: Mac) -> Link | None:
     for entry in namespace.fdb.get((bridge.name, dmac), ()):
-        return bridge if entry.local else namespace.link(entry.link)
+        if entry.local:
+            return bridge
+        return namespace.link(entry.link)
     return None
 
 

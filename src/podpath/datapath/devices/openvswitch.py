@@ -114,7 +114,9 @@ def emit(walk: Walk, skb: Skb, link: Link) -> Next:
         return wire.send(walk, skb, link)
     _switch(walk, skb, bridge, link, out)
     skb.port = skb.link = out
-    return EMIT if out.peer is not None else wire.send(walk, skb, out)
+    if out.peer is not None:
+        return EMIT
+    return wire.send(walk, skb, out)
 
 
 def _leads_to(

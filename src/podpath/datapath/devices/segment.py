@@ -213,8 +213,12 @@ def bridge_over(namespace: Namespace, link: Link) -> Link | None:
         return None
     master = namespace.links.get(link.master)
     if master is None:
-        return namespace.link(link.master) if link.port is not None else None
-    return master if is_bridge(master) or (not master.kind and link.port is not None) else None
+        if link.port is not None:
+            return namespace.link(link.master)
+        return None
+    if is_bridge(master) or (not master.kind and link.port is not None):
+        return master
+    return None
 
 
 def ingress_vlan(bridge: Link, port: Link) -> int | None:

@@ -71,7 +71,9 @@ def _unfollowed(walk: Walk, end: WireEnd) -> str:
     home = walk.engine.node.home_of(netns)
     if not netns.node or is_followed(home):
         return ""
-    return "Cilium" if home.cilium is not None else "Open vSwitch"
+    if home.cilium is not None:
+        return "Cilium"
+    return "Open vSwitch"
 
 
 def others_on(walk: Walk, netns: str, link: str) -> tuple[WireEnd, ...]:

@@ -45,7 +45,9 @@ def peer_of(walk: Walk, link: Link) -> Peer | None:
     if link.peer is None:
         return None
     peer = walk.choices.resolve(link.peer)
-    return peer if peer.netns in walk.engine.node.namespaces else None
+    if peer.netns in walk.engine.node.namespaces:
+        return peer
+    return None
 
 
 def enter(walk: Walk, skb: Skb, peer: Peer) -> None:

@@ -25,7 +25,9 @@ def send(walk: Walk, skb: Skb, link: Link) -> Next:
     if walk.engine.wires and link.kind in _PRIVATE and skb.inner is None:
         return boundary(walk, skb, BoundaryName.PRIVATE_TUNNEL, link.name, link.kind)
     crossed = underlay.cross(walk, skb, link) if walk.engine.wires else None
-    return leave(walk, skb, link) if crossed is None else crossed
+    if crossed is None:
+        return leave(walk, skb, link)
+    return crossed
 
 
 def leave(walk: Walk, skb: Skb, link: Link) -> Transmitted | Dropped:

@@ -81,7 +81,9 @@ def find_peer(device: Wireguard, address: Address) -> KeyedPeer | None:
         for prefix in peer.allowed
         if prefix.covers(address)
     ]
-    return max(held, key=lambda pair: pair[0])[1] if held else None
+    if held:
+        return max(held, key=lambda pair: pair[0])[1]
+    return None
 
 
 def receive(walk: Walk, skb: Skb, sender: Link) -> Next:
@@ -135,7 +137,9 @@ def _find_refusal(
         return KeyUnknown(device.name, target.key, is_own=True)
     if peer is None:
         return KeyUnknown(device.name, key, is_own=False)
-    return PresharedAlone(device.name) if peer.preshared != target.preshared else None
+    if peer.preshared != target.preshared:
+        return PresharedAlone(device.name)
+    return None
 
 
 def _is_secret(peer: KeyedPeer, target: KeyedPeer) -> bool:

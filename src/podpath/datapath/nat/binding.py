@@ -202,7 +202,9 @@ def _with_address(current: ConnTuple, allowed: NatRange, zone: int, *, source: b
             current, allowed.low, allowed.high, None if allowed.persistent else zone
         )
     address = Address(family, value)
-    return current._replace(src=address) if source else current._replace(dst=address)
+    if source:
+        return current._replace(src=address)
+    return current._replace(dst=address)
 
 
 def _pick_address(current: ConnTuple, low: int, high: int, zone: int | None) -> int:
@@ -215,11 +217,10 @@ def _pick_address(current: ConnTuple, low: int, high: int, zone: int | None) -> 
     for index in range(count):
         shift = 32 * (count - 1 - index)
         first, last = low >> shift & 0xFFFFFFFF, high >> shift & 0xFFFFFFFF
-        word = (
-            reciprocal_scale(hashed, 0xFFFFFFFF)
-            if whole
-            else first + reciprocal_scale(hashed, last - first + 1)
-        )
+        if whole:
+            word = reciprocal_scale(hashed, 0xFFFFFFFF)
+        else:
+            word = first + reciprocal_scale(hashed, last - first + 1)
         value = value << 32 | word
         whole = whole or word != last
         if zone is not None:
@@ -277,7 +278,9 @@ def _with_port(
 def _put_port(current: ConnTuple, number: int, *, source: bool) -> ConnTuple:
     if current.protocol in ICMPS:
         return current._replace(sport=number, dport=number)
-    return current._replace(sport=number) if source else current._replace(dport=number)
+    if source:
+        return current._replace(sport=number)
+    return current._replace(dport=number)
 
 
 def _port_limits(protocol: int, port: int, allowed: NatRange) -> tuple[int, int]:

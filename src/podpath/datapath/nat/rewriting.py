@@ -15,7 +15,9 @@ def is_translated(connection: Connection, *, reply: bool, source: bool) -> bool:
     """Tell whether packets of a direction have their source (else their destination) rewritten
     (`nf_nat_packet`).
     """
-    return connection.src_nat if source is not reply else connection.dst_nat
+    if source is not reply:
+        return connection.src_nat
+    return connection.dst_nat
 
 
 def rewrite(packet: Packet, connection: Connection, *, reply: bool, source: bool) -> Packet:
@@ -31,7 +33,9 @@ def rewrite_error(packet: Packet, connection: Connection, *, reply: bool, source
         packet = packet._replace(quoted=_put(quoted, other, source=not source))
     target = inverse(other)
     # The outer header has no ports: it takes the address alone.
-    return packet._replace(src=target.src) if source else packet._replace(dst=target.dst)
+    if source:
+        return packet._replace(src=target.src)
+    return packet._replace(dst=target.dst)
 
 
 def _put(packet: Packet, target: ConnTuple, *, source: bool) -> Packet:
@@ -44,4 +48,6 @@ def _put(packet: Packet, target: ConnTuple, *, source: bool) -> Packet:
         if source:
             return with_source(packet, target.src, target.sport)
         return with_destination(packet, target.dst, target.dport)
-    return packet._replace(src=target.src) if source else packet._replace(dst=target.dst)
+    if source:
+        return packet._replace(src=target.src)
+    return packet._replace(dst=target.dst)

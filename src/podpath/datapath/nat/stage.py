@@ -162,7 +162,9 @@ class NatStage:
             "iptables"
         )
         last = state.walk.choices.choose(fact, options, ask="nft list hooks")
-        return (*self.native, *tables) if last == "native" else (*tables, *self.native)
+        if last == "native":
+            return (*self.native, *tables)
+        return (*tables, *self.native)
 
     def _tables_in_order(self, state: HookState) -> tuple[TableStage, ...]:
         """Return iptables' chains in their order; where both would translate the packet, ask which

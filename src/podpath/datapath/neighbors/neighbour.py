@@ -110,7 +110,9 @@ def resolve(
     _teach(walk.learned.neighbours, hop, found, namespace.mac(link))
     if _is_wrong(found.reason):
         return _correct(walk.learned.neighbours, hop, found)
-    return _recall(walk.learned.neighbours, hop, found) if found.failed else found
+    if found.failed:
+        return _recall(walk.learned.neighbours, hop, found)
+    return found
 
 
 def _resolve_without_arp(
@@ -166,7 +168,9 @@ def _correct(tables: NeighbourTables, hop: NeighbourKey, found: Resolution) -> R
     fixed (`net/core/neighbour.c:neigh_event_ns v6.12`).
     """
     heard = tables.heard.get(hop)
-    return found if heard is None else Resolution(heard, reasons.SaidItself(hop.address, heard))
+    if heard is None:
+        return found
+    return Resolution(heard, reasons.SaidItself(hop.address, heard))
 
 
 class _Question(NamedTuple):
@@ -450,4 +454,6 @@ def _with_request(
 
 
 def _span(entry: Neighbour | None) -> tuple[Span, ...]:
-    return (entry.span,) if entry is not None and entry.span is not None else ()
+    if entry is not None and entry.span is not None:
+        return (entry.span,)
+    return ()

@@ -40,7 +40,9 @@ def traverse(walk: Walk, skb: Skb, hook: Hook) -> Verdict:
     stages = rules.stages[hook]
     if not stages:
         return ACCEPT
-    return _pass_pieces(walk, skb, hook, stages) if skb.pieces else _pass(walk, skb, hook, stages)
+    if skb.pieces:
+        return _pass_pieces(walk, skb, hook, stages)
+    return _pass(walk, skb, hook, stages)
 
 
 def _pass_pieces(walk: Walk, skb: Skb, hook: Hook, stages: Sequence[Stage]) -> Verdict:

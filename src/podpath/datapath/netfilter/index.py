@@ -247,7 +247,9 @@ def _pinned_prefix(match: PrefixMatch | None, family: Family) -> tuple[int, int]
 
 
 def _pinned_link(match: InterfaceMatch | None) -> str | None:
-    return match.name if match is not None and not match.negated and not match.wildcard else None
+    if match is not None and not match.negated and not match.wildcard:
+        return match.name
+    return None
 
 
 def _pinned_port(matches: tuple[Match, ...]) -> int | None:

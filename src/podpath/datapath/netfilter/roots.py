@@ -91,7 +91,9 @@ def _judge(chain: Chain, hook: str, targets: Iterable[str]) -> Root | None:
         return None
     named = {WORDS[word] for word in re.findall(r"[A-Z]+", chain.name.upper()) if word in WORDS}
     if named:
-        return Root(chain.name, span, likely=True) if hook in named else None
+        if hook in named:
+            return Root(chain.name, span, likely=True)
+        return None
     return Root(chain.name, span, likely=any(_tells(target) for target in targets))
 
 

@@ -57,7 +57,9 @@ def describe_conditions(context: RuleContext) -> tuple[tuple[Check, str], ...]:
 
 
 def _compile_act(target: Target, context: RuleContext) -> Act | None:
-    return VERDICTS[target.name] if target.name in VERDICTS else compile_target(target, context)
+    if target.name in VERDICTS:
+        return VERDICTS[target.name]
+    return compile_target(target, context)
 
 
 def _accept(state: HookState, compiled: CompiledRule) -> Verdict:

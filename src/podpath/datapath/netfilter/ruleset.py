@@ -126,11 +126,9 @@ class Ruleset:
 
 
 def _at_hook(entry: Registered, hook: Hook) -> Stage:
-    return (
-        ReroutingStage(entry.stage)
-        if entry.type == "route" and hook is Hook.OUTPUT
-        else entry.stage
-    )
+    if entry.type == "route" and hook is Hook.OUTPUT:
+        return ReroutingStage(entry.stage)
+    return entry.stage
 
 
 def compile_ruleset(engine: Engine, netns: Netns, family: Family) -> Ruleset:
@@ -201,11 +199,9 @@ def _looks_for_socket(rule: Rule) -> bool:
 
 
 def _possible(fact: Fact[Chain]) -> tuple[Chain, ...]:
-    return (
-        tuple(option.value for option in fact.options)
-        if isinstance(fact, Unknown)
-        else (fact.value,)
-    )
+    if isinstance(fact, Unknown):
+        return tuple(option.value for option in fact.options)
+    return (fact.value,)
 
 
 def _needs_tracking(rule: Rule) -> bool:

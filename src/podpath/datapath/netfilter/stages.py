@@ -169,7 +169,9 @@ def choose_order(
         for stage in stages
     )
     first = state.walk.choices.choose(fact, options, ask="nft list hooks")
-    return stages if stages[0].table.source.flavour == first else stages[::-1]
+    if stages[0].table.source.flavour == first:
+        return stages
+    return stages[::-1]
 
 
 class ReroutingStage:

@@ -112,11 +112,10 @@ class CompiledTable:
         """Ask what a chain that the evidence does not show does to packets: `return`, `accept` or
         `drop`.
         """
-        kind = (
-            "chain"
-            if not self.source.complete or (rule.target is not None and rule.target.goto)
-            else "chain or target"
-        )
+        if not self.source.complete or (rule.target is not None and rule.target.goto):
+            kind = "chain"
+        else:
+            kind = "chain or target"
         options = [Option("return", f"{name} lets the packet go on to the next rule")]
         if self.source.name in FILTERING:
             options += [

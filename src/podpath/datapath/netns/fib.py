@@ -73,7 +73,9 @@ class FibResult(NamedTuple):
     @property
     def type(self) -> str:
         """The route's type; `unreachable` where there is none."""
-        return self.route.type if self.route is not None else "unreachable"
+        if self.route is not None:
+            return self.route.type
+        return "unreachable"
 
     @property
     def rests_on(self) -> Inferred | None:

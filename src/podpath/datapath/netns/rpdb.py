@@ -114,11 +114,10 @@ class Rpdb:
             return self._by_rules(flow, frozenset(unusable), met)
         for number in (MAIN, DEFAULT):
             table = self.tables.get(number)
-            found = (
-                table.lookup(flow.dst.value, flow.tos, flow.oif, frozenset(unusable))
-                if table is not None
-                else None
-            )
+            if table is not None:
+                found = table.lookup(flow.dst.value, flow.tos, flow.oif, frozenset(unusable))
+            else:
+                found = None
             if found is not None and found.error != "EAGAIN":
                 return found
         return NO_ROUTE
@@ -149,11 +148,10 @@ class Rpdb:
         if error is not None:
             return FibResult(error, None, (), rule, line)
         table = self.tables.get(rule.table)
-        found = (
-            table.lookup(flow.dst.value, flow.tos, flow.oif, unusable)
-            if table is not None
-            else None
-        )
+        if table is not None:
+            found = table.lookup(flow.dst.value, flow.tos, flow.oif, unusable)
+        else:
+            found = None
         if found is None or found.error == "EAGAIN":
             return None
         if not found.error and _suppressed(rule, found):
@@ -260,7 +258,9 @@ _DEFAULTS = frozenset(_essence(rule) for rules in DEFAULT_RULES.values() for rul
 
 
 def _merged(table: int, *, apart: bool) -> int:
-    return MAIN if table == LOCAL and not apart else table
+    if table == LOCAL and not apart:
+        return MAIN
+    return table
 
 
 def _ignored_links(netns: Netns) -> frozenset[str]:

@@ -117,7 +117,9 @@ def _refuse(frames: list[NftFrame], jumps: int, level: int, name: str) -> Verdic
     callers = {id(frame.chain) for frame in frames}
     if jumps > MOST_JUMPS or (deep and len(callers) < len(frames)):
         return Queued(ChainsCircle(), ASK)
-    return Queued(ChainsTooDeep(name, MOST_LEVELS), ASK) if deep else None
+    if deep:
+        return Queued(ChainsTooDeep(name, MOST_LEVELS), ASK)
+    return None
 
 
 def _run_rule(state: HookState, ops: tuple[object, ...]) -> nft.NftVerdict | Verdict | None:

@@ -169,16 +169,16 @@ def parse_bits(items: tuple[nft.Literal, ...], datatype: str) -> int:
 
 def _parse_text(text: str, datatype: str) -> Pattern:
     if datatype == "ifname":
-        return (
-            Name(text[:-1], wildcard=True)
-            if text.endswith("*") and not text.endswith("\\*")
-            else Name(text)
-        )
+        if text.endswith("*") and not text.endswith("\\*"):
+            return Name(text[:-1], wildcard=True)
+        return Name(text)
     if datatype == "iface_index":
         # a number is an index that no device had any more when the rules were listed
         if text in EXISTENCE:
             return EXISTENCE[text]
-        return Range(int(text), int(text)) if text.isdigit() else Name(text)
+        if text.isdigit():
+            return Range(int(text), int(text))
+        return Name(text)
     number = _READERS.get(datatype, _read_number)(text, datatype)
     return Range(number, number)
 

@@ -118,7 +118,9 @@ def _transport_reader(protocol: int, select: Callable[[Packet], int]) -> Read:
 
     def read(state: HookState) -> Value:
         packet = state.skb.packet
-        return None if packet.fragment or packet.protocol != protocol else select(packet)
+        if packet.fragment or packet.protocol != protocol:
+            return None
+        return select(packet)
 
     return read
 
@@ -141,7 +143,9 @@ def _read_first_words(name: str, select: Callable[[Packet], int]) -> Read:
             return select(packet)
         is_icmp = packet.protocol in {protocols.ICMP, protocols.ICMPV6}
         # behind an ICMP message's type and code stands its checksum
-        return packet.icmp_type << 8 | packet.icmp_code if is_icmp and name == "sport" else doubt
+        if is_icmp and name == "sport":
+            return packet.icmp_type << 8 | packet.icmp_code
+        return doubt
 
     return read
 
@@ -177,7 +181,9 @@ def _read_index(select: Callable[[HookState], Link | None]) -> Read:
 
     def read(state: HookState) -> Value:
         link = select(state)
-        return NO_DEVICE if link is None else Device(link.name, link.ifindex or FULL)
+        if link is None:
+            return NO_DEVICE
+        return Device(link.name, link.ifindex or FULL)
 
     return read
 
@@ -249,7 +255,9 @@ def _status(connection: Connection) -> int:
 def _of_connection(select: Callable[[HookState, Connection], int]) -> Read:
     def read(state: HookState) -> Value:
         connection = attached(state.skb)
-        return None if connection is None else select(state, connection)
+        if connection is None:
+            return None
+        return select(state, connection)
 
     return read
 
@@ -353,6 +361,8 @@ def _read_way_back(*, with_mark: bool, by_name: bool) -> Read:
             found = skb.iif
         if by_name:
             return found.name if found is not None else ""
-        return NO_DEVICE if found is None else Device(found.name, found.ifindex or FULL)
+        if found is None:
+            return NO_DEVICE
+        return Device(found.name, found.ifindex or FULL)
 
     return read

@@ -124,7 +124,9 @@ def _presence(field: nft.Expression) -> Read | None:
 
 def _read(value: Compiled, state: HookState) -> int | Doubt | None:
     found = value.read(state)
-    return found if found is None or isinstance(found, int | Doubt) else None
+    if found is None or isinstance(found, int | Doubt):
+        return found
+    return None
 
 
 def _target(field: nft.Expression) -> tuple[str, Callable[[HookState, int], None]]:

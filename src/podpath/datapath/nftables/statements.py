@@ -217,7 +217,9 @@ def _compile_vmap(statement: nft.Vmap, place: RulePosition) -> Op:
         entry = find(state)
         if isinstance(entry, Doubt):
             chosen = state.walk.choices.choose(fact, options, ask=place.show)
-            return BREAK if chosen < 0 else found_by_guess[chosen](state)
+            if chosen < 0:
+                return BREAK
+            return found_by_guess[chosen](state)
         if entry is None:
             return BREAK
         if not isinstance(entry.data, nft.NftVerdict):
@@ -232,9 +234,10 @@ def _compile_vmap(statement: nft.Vmap, place: RulePosition) -> Op:
 
 def _list_verdicts(data: nft.SetRef | nft.SetOf, place: RulePosition) -> tuple[nft.NftVerdict, ...]:
     """Return the verdicts that a map may lead to, each once."""
-    elements = (
-        data.elements if isinstance(data, nft.SetOf) else place.table.named(data.name).elements
-    )
+    if isinstance(data, nft.SetOf):
+        elements = data.elements
+    else:
+        elements = place.table.named(data.name).elements
     return tuple(
         dict.fromkeys(
             element.data for element in elements if isinstance(element.data, nft.NftVerdict)
@@ -274,11 +277,9 @@ def reject_answer(statement: nft.NftReject, family: int) -> str:
         if code not in _UNIVERSAL:
             raise ValueError(f"expected an answer of reject, saw {code!r}")
         return _UNIVERSAL[code][0 if family == 4 else 1]
-    return (
-        _ICMP.get(code, f"icmp-{code}")
-        if statement.kind == "icmp"
-        else _ICMPV6.get(code, f"icmp6-{code}")
-    )
+    if statement.kind == "icmp":
+        return _ICMP.get(code, f"icmp-{code}")
+    return _ICMPV6.get(code, f"icmp6-{code}")
 
 
 def _compile_notrack(place: RulePosition) -> Op:
@@ -297,11 +298,10 @@ def _compile_forward(statement: nft.Forward, place: RulePosition) -> Op:
     """Send the packet out by a device at once (net/netfilter/nft_fwd_netdev.c v6.12); only at
     ingress and egress.
     """
-    device = (
-        compile_value(statement.device, place, "ifname_text")
-        if not isinstance(statement.device, nft.Literal)
-        else None
-    )
+    if not isinstance(statement.device, nft.Literal):
+        device = compile_value(statement.device, place, "ifname_text")
+    else:
+        device = None
     if device is not None or not isinstance(statement.device, nft.Literal):
         raise ValueError("expected a device's name")
     name = statement.device.text

@@ -25,7 +25,9 @@ def datatype_of(text: str) -> str:
         return meta_field(nft.Meta(rest)).datatype
     if first == "ct":
         return ct_field(nft.Ct(rest)).datatype
-    return payload_field(nft.Payload(first, rest)).datatype if rest else text
+    if rest:
+        return payload_field(nft.Payload(first, rest)).datatype
+    return text
 
 
 class CompiledNftChain:
@@ -91,4 +93,6 @@ class CompiledNftTable:
             return ()
         found = self.named(data.name)
         parts = tuple(part.strip() for part in _SEPARATOR.split(found.data)) if found.data else ()
-        return tuple(map(datatype_of, parts)) if found.typeof else parts
+        if found.typeof:
+            return tuple(map(datatype_of, parts))
+        return parts

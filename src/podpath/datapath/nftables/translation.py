@@ -82,20 +82,18 @@ def _compile_range(
     if statement.port is not None and _is_constant(statement.port):
         low, high = constant_range(statement.port, "inet_service")
         base = base._replace(low_port=low, high_port=high)
-    port = (
-        None
-        if statement.port is None or _is_constant(statement.port)
-        else compile_value(statement.port, place, "inet_service")
-    )
+    if statement.port is None or _is_constant(statement.port):
+        port = None
+    else:
+        port = compile_value(statement.port, place, "inet_service")
     if statement.address is not None and _is_constant(statement.address):
         low, high = constant_range(statement.address, datatype)
         base = base._replace(low=low, high=high)
     has_address = statement.address is not None and not _is_constant(statement.address)
-    address = (
-        compile_value(statement.address, place, datatype)
-        if has_address and statement.address is not None
-        else None
-    )
+    if has_address and statement.address is not None:
+        address = compile_value(statement.address, place, datatype)
+    else:
+        address = None
     return lambda state: _read_range(base, address, port, state)
 
 

@@ -31,10 +31,8 @@ def may_stop(place: RulePosition, text: str) -> Callable[[HookState], Verdict | 
     options = (Option(False, "nothing that decides"), Option(True, "the packet or its mark"))
 
     def fork(state: HookState) -> Verdict | None:
-        return (
-            stop_at(state, place, text)
-            if state.walk.choices.choose(fact, options, ask=place.show)
-            else None
-        )
+        if state.walk.choices.choose(fact, options, ask=place.show):
+            return stop_at(state, place, text)
+        return None
 
     return fork

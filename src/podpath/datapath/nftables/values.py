@@ -110,7 +110,9 @@ def _compile_binary(expression: nft.Binary, place: RulePosition, datatype: str) 
         one, two = left.read(state), right.read(state)
         if isinstance(one, int) and isinstance(two, int):
             return operate(one, two)
-        return one if one is None or isinstance(one, Doubt) else two
+        if one is None or isinstance(one, Doubt):
+            return one
+        return two
 
     return Compiled(left.datatypes, read)
 
@@ -156,7 +158,9 @@ def _anonymous_types(data: nft.SetRef | nft.SetOf, datatype: str) -> tuple[str, 
     beside it.
     """
     first = data.elements[0].data if isinstance(data, nft.SetOf) and data.elements else None
-    return (datatype, "inet_service") if isinstance(first, nft.Concat) else (datatype,)
+    if isinstance(first, nft.Concat):
+        return (datatype, "inet_service")
+    return (datatype,)
 
 
 def _compile_entry(
@@ -201,7 +205,9 @@ def compile_lookup(key: nft.Expression, data: nft.SetRef | nft.SetOf, place: Rul
 
     def find(state: HookState) -> SetElement | Doubt | None:
         parts = value.parts(state)
-        return parts if parts is None or isinstance(parts, Doubt) else elements.find(parts)
+        if parts is None or isinstance(parts, Doubt):
+            return parts
+        return elements.find(parts)
 
     return find
 

@@ -21,7 +21,9 @@ class Action(NamedTuple):
 
     def __str__(self) -> str:
         """Spell it so that a reader finds it in its line."""
-        return f"{self.name}({self.argument})" if self.argument else self.name
+        if self.argument:
+            return f"{self.name}({self.argument})"
+        return self.name
 
 
 def parse_actions(text: str) -> tuple[Action, ...]:

@@ -30,7 +30,9 @@ class Bits(NamedTuple):
     def read(self, state: State) -> int | None:
         """Return its value; None where the slot is not known."""
         value = state.get(self.slot)
-        return None if value is None else value >> self.shift & (1 << self.width) - 1
+        if value is None:
+            return None
+        return value >> self.shift & (1 << self.width) - 1
 
     def write(self, state: State, value: int) -> None:
         """Put a value there; in a slot that is not known only one that fills it tells anything."""
@@ -158,7 +160,9 @@ def parse_value(slot: str, text: str) -> tuple[int, int] | None:
         masked: int | None = whole >> (width - int(mask)) << (width - int(mask))
     else:
         masked = _parse_one(slot, mask)
-    return None if masked is None else (number & masked, masked)
+    if masked is None:
+        return None
+    return (number & masked, masked)
 
 
 def _parse_one(slot: str, text: str) -> int | None:

@@ -97,13 +97,17 @@ def _compile_one(
         return None
     if field.slot == "in_port":
         number = port_number(text)
-        return None if number is None else (("in_port", number, field.mask),)
+        if number is None:
+            return None
+        return (("in_port", number, field.mask),)
     if name in {"dl_vlan", "vlan_vid"}:
         return _compile_vlan(name, text)
     slot = _OF_ARP.get(field.slot, field.slot) if arp else field.slot
     if name == "nw_tos":
         number = parse_number(text)
-        return None if number is None else (("tos", number & 0xFC, 0xFC),)
+        if number is None:
+            return None
+        return (("tos", number & 0xFC, 0xFC),)
     if field.shift or field.width != WIDTHS[slot]:
         value, _, masked = text.partition("/")
         number, mask = parse_number(value), parse_number(masked) if masked else None

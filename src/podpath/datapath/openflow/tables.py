@@ -119,7 +119,9 @@ def _look_in(flows: Sequence[CompiledFlow], state: State) -> Found | None:
     if not taking:
         return None
     rival = next((other for other in taking if other.flow.actions != taking[0].flow.actions), None)
-    return Found(None, open=rival) if rival is not None else Found(taking[0])
+    if rival is not None:
+        return Found(None, open=rival)
+    return Found(taking[0])
 
 
 def _conjunction(flows: Sequence[CompiledFlow], state: State) -> int | None:

@@ -155,7 +155,9 @@ class KernelTracker:
         if ruling.repeat:
             table.delete(connection)
             return self._find(table, packet, asked)
-        return None if ruling.invalid is not None else (connection, reply)
+        if ruling.invalid is not None:
+            return None
+        return (connection, reply)
 
     def _bind(self, connection: Connection, text: str) -> bool:
         """Give a new connection the translation that `nat(...)` asks for; false where it cannot be

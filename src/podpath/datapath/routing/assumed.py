@@ -95,7 +95,9 @@ def _ask(choices: Choices, namespace: Namespace, flow: FlowKey) -> FibResult:
     where = namespace.netns.place
     ask = f"{where}ip {family}route get {flow.dst}"
     chosen = choices.choose(f"route to {flow.dst} in netns {namespace.name}", options, ask=ask)
-    return assumed_default(namespace, flow, chosen) if chosen else NO_ROUTE
+    if chosen:
+        return assumed_default(namespace, flow, chosen)
+    return NO_ROUTE
 
 
 def assumed_default(namespace: Namespace, flow: FlowKey, device: str) -> FibResult:

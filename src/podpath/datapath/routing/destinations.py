@@ -63,11 +63,10 @@ def preferred_source(namespace: Namespace, route: Route, hop: Nexthop) -> Addres
         return route.prefsrc
     if hop.link is None:
         return None
-    gateway = (
-        hop.gateway
-        if hop.gateway is not None and hop.gateway.family == route.prefix.family
-        else None
-    )
+    if hop.gateway is not None and hop.gateway.family == route.prefix.family:
+        gateway = hop.gateway
+    else:
+        gateway = None
     chosen = select_address(
         namespace, namespace.link(hop.link), gateway, route.scope, route.prefix.family
     )

@@ -82,11 +82,10 @@ def route_input(choices: Choices, namespace: Namespace, flow: FlowKey, link: Lin
     if is_any_watched(flow.dst, flow.src):
         return _route(choices, namespace, flow, link)
     decisions: dict[object, InputRoute] = namespace.decisions
-    key = (
-        flow
-        if namespace.routing(flow.dst.family).custom
-        else (flow.dst, flow.src, link.name, flow.tos)
-    )
+    if namespace.routing(flow.dst.family).custom:
+        key = flow
+    else:
+        key = (flow.dst, flow.src, link.name, flow.tos)
     decided = decisions.get(key)
     if decided is None:
         asked = choices.asked
@@ -145,11 +144,10 @@ def _forward(
     choices: Choices, namespace: Namespace, flow: FlowKey, link: Link, found: FibResult
 ) -> InputRoute:
     destination = select_path(choices, namespace, found, flow.src, flow.dst)
-    check = (
-        check_source(choices, namespace, flow, link, destination.link)
-        if flow.dst.family == 4
-        else PASSED
-    )
+    if flow.dst.family == 4:
+        check = check_source(choices, namespace, flow, link, destination.link)
+    else:
+        check = PASSED
     if check.cause:
         return InputRoute(cause=check.cause, spans=check.spans, found=found, check=check)
     return InputRoute(InputPath.FORWARD, destination, found=found, spans=found.spans, check=check)
@@ -163,11 +161,10 @@ def _deliver(
         check = check_source(choices, namespace, flow, link, None)
     if check.cause:
         return InputRoute(cause=check.cause, spans=check.spans, found=found, check=check)
-    destination = (
-        destination_of(namespace, found, found.nexthops[0])
-        if found.nexthops
-        else _broadcast(namespace)
-    )
+    if found.nexthops:
+        destination = destination_of(namespace, found, found.nexthops[0])
+    else:
+        destination = _broadcast(namespace)
     reason = routes.LocalAddress(flow.dst, namespace.name, found.type)
     return InputRoute(
         InputPath.LOCAL, destination, reason=reason, spans=found.spans, found=found, check=check

@@ -102,7 +102,9 @@ def _routes_loopback(choices: Choices, namespace: Namespace, link: Link) -> bool
 
 
 def _loopback(dst: Address) -> Address:
-    return Address(4, 127 << 24 | 1) if dst.family == 4 else Address(6, 1)
+    if dst.family == 4:
+        return Address(4, 127 << 24 | 1)
+    return Address(6, 1)
 
 
 def _to_self(namespace: Namespace, flow: FlowKey, found: FibResult) -> OutputRoute:

@@ -48,7 +48,9 @@ def address_type(walk: Walk, netns: Netns, address: Address, link: Link | None =
     device = found.route.nexthops[0].link if found.route.nexthops else None
     if link is not None and device != link.name:
         return "unicast"
-    return found.type if found.type in _RECEIVED else "unicast"
+    if found.type in _RECEIVED:
+        return found.type
+    return "unicast"
 
 
 def address_type6(walk: Walk, netns: Netns, flow: FlowKey, link: Link | None = None) -> str:

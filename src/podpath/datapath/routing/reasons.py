@@ -65,7 +65,9 @@ _VERSION = re.compile(r"(\d+)\.(\d+)")
 def kernel_version(kernel: str | None) -> tuple[int, int]:
     """Return the version of a kernel (`uname -r`) that decides what it does."""
     found = _VERSION.match(kernel or "")
-    return (int(found[1]), int(found[2])) if found is not None else MODELLED
+    if found is not None:
+        return (int(found[1]), int(found[2]))
+    return MODELLED
 
 
 def drop_reason(cause: DropCause, kernel: str | None, family: Family = 4) -> str:

@@ -66,7 +66,9 @@ def lower_mss(packet: Packet, wanted: PathMss) -> Packet:
         if not wanted.exact and packet.mss:
             return packet._replace(mss=0)
         lower = not packet.mss or wanted.bytes < packet.mss
-        return packet._replace(mss=wanted.bytes) if lower else packet
+        if lower:
+            return packet._replace(mss=wanted.bytes)
+        return packet
     if packet.payload:
         return packet
     added = min(wanted.bytes, USUAL_LEAST[packet.family])

@@ -20,7 +20,9 @@ SCOPES = {"global": 0, "universe": 0, "site": 200, "link": 253, "host": 254, "no
 
 def scope_number(scope: str) -> int:
     """Return a scope's number; a numeric one is spelled as a number."""
-    return SCOPES[scope] if scope in SCOPES else settings.integer(scope)
+    if scope in SCOPES:
+        return SCOPES[scope]
+    return settings.integer(scope)
 
 
 def select_address(
@@ -94,7 +96,9 @@ def _rank(item: InterfaceAddress, link: Link, target: Address) -> tuple[int, ...
 def _scope(address: Address) -> int:
     if address.is_multicast:
         return address.value >> 112 & 15
-    return _LINK_LOCAL if address.is_link_local or address.is_loopback else _GLOBAL
+    if address.is_link_local or address.is_loopback:
+        return _LINK_LOCAL
+    return _GLOBAL
 
 
 def _label(address: Address) -> int:

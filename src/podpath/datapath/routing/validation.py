@@ -53,12 +53,16 @@ def check_source(
     found = look_up(choices, namespace, _reverse_flow(choices, namespace, flow, link, oif))
     verdict = _examine(choices, namespace, found, link)
     if verdict == "match":
-        return PASSED if not mode else _passed(flow, link, mode, found)
+        if not mode:
+            return PASSED
+        return _passed(flow, link, mode, found)
     if mode is None:
         mode = settings.maximum(choices, namespace, settings.RP_FILTER, link.name)
         if mode == 0 and not full:
             own = _check_own(choices, namespace, flow, link)
-            return own if own.cause else _explain(namespace, flow, link, 0, found)
+            if own.cause:
+                return own
+            return _explain(namespace, flow, link, 0, found)
     if verdict == "invalid":
         return _not_unicast(flow, link, found)
     explained = _explain(namespace, flow, link, mode, found)
@@ -116,11 +120,10 @@ def _check_own(choices: Choices, namespace: Namespace, flow: FlowKey, link: Link
 def _reverse_flow(
     choices: Choices, namespace: Namespace, flow: FlowKey, link: Link, oif: Link | None
 ) -> FlowKey:
-    mark = (
-        flow.mark
-        if flow.mark and settings.either(choices, namespace, settings.SRC_VALID_MARK, link.name)
-        else 0
-    )
+    if flow.mark and settings.either(choices, namespace, settings.SRC_VALID_MARK, link.name):
+        mark = flow.mark
+    else:
+        mark = 0
     source = flow.src or flow.dst
     iif = oif.name if oif is not None else "lo"
     return FlowKey(

@@ -146,11 +146,10 @@ def _parse_networks(
     for network in networks:
         if network.max_prefixlen != width:
             raise ValueError(f"expected an IPv{reading.family} address, saw {text!r}")
-        length = (
-            min(network.prefixlen, int(reading.options.get("netmask", width)))
-            if masked
-            else network.prefixlen
-        )
+        if masked:
+            length = min(network.prefixlen, int(reading.options.get("netmask", width)))
+        else:
+            length = network.prefixlen
         found.append((length, int(network.network_address) >> (width - length)))
     return found
 

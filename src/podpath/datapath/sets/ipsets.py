@@ -167,11 +167,9 @@ def _find(compiled: CompiledSet, directions: tuple[str, ...], state: Surrounding
 def _interface_keys(names: object) -> tuple[ElementInterface, ...]:
     if not isinstance(names, ElementInterface):
         return ()
-    return (
-        (ElementInterface(names.name, ""), ElementInterface("", names.port))
-        if names.port
-        else (ElementInterface(names.name, ""),)
-    )
+    if names.port:
+        return (ElementInterface(names.name, ""), ElementInterface("", names.port))
+    return (ElementInterface(names.name, ""),)
 
 
 def _search(compiled: CompiledSet, values: list[object]) -> bool | None:

@@ -52,7 +52,9 @@ def emit(walk: Walk, skb: Skb) -> Next:
         emitted = switch.emit if switch.decides(walk, link) else openvswitch.emit
         return emitted(walk, skb, link)
     by_kind = _KINDS.get("bridge" if link.bridge is not None else link.kind)
-    return by_kind(walk, skb, link) if by_kind is not None else wire.send(walk, skb, link)
+    if by_kind is not None:
+        return by_kind(walk, skb, link)
+    return wire.send(walk, skb, link)
 
 
 def _refuse(

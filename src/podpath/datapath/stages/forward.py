@@ -139,4 +139,6 @@ def _say_redirect(walk: Walk, skb: Skb, function: str, link: Link, nexthop: Addr
 def forward_hook(walk: Walk, skb: Skb) -> Next:
     """Run FORWARD."""
     ended = pass_hook(walk, skb, Hook.FORWARD)
-    return paths.TRANSMIT if isinstance(ended, Accept) else ended
+    if isinstance(ended, Accept):
+        return paths.TRANSMIT
+    return ended

@@ -117,11 +117,14 @@ def _first_ttl(skb: Skb) -> int:
     (`include/net/route.h:ip4_dst_hoplimit v6.12`, `net/ipv6/output_core.c:ip6_dst_hoplimit v6.12`).
     """
     device = skb.oif.name if skb.oif is not None else settings.ALL
-    key = (
-        "net.ipv4.ip_default_ttl" if skb.packet.family == 4 else f"net.ipv6.conf.{device}.hop_limit"
-    )
+    if skb.packet.family == 4:
+        key = "net.ipv4.ip_default_ttl"
+    else:
+        key = f"net.ipv6.conf.{device}.hop_limit"
     fact = skb.netns.sysctls.get(key)
-    return settings.integer(fact.value, USUAL_TTL) if isinstance(fact, Known) else USUAL_TTL
+    if isinstance(fact, Known):
+        return settings.integer(fact.value, USUAL_TTL)
+    return USUAL_TTL
 
 
 def _take(skb: Skb, decided: OutputRoute) -> None:

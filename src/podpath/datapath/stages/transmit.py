@@ -169,7 +169,9 @@ def _unreachable(
 
 def run_egress_programs(walk: Walk, skb: Skb) -> Next:
     """Run the BPF programs at the device's tc egress: Cilium's masquerade."""
-    return cilium.transmit(walk, skb) if walk.engine.cilium is not None else None
+    if walk.engine.cilium is not None:
+        return cilium.transmit(walk, skb)
+    return None
 
 
 def choose_device(walk: Walk, skb: Skb) -> Next:

@@ -89,7 +89,9 @@ class CiliumConfig:
 
     def _resolve(self, choices: Choices, name: str, default: str) -> str:
         fact = self._options.get(name)
-        return default if fact is None else choices.resolve(fact).lower()
+        if fact is None:
+            return default
+        return choices.resolve(fact).lower()
 
     def _flag(self, choices: Choices, name: str, default: str = "false") -> bool:
         return self._resolve(choices, name, default) == "true"

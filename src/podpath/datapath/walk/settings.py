@@ -94,7 +94,9 @@ ALL = "all"
 
 def integer(text: str, default: int = 0) -> int:
     """Read a sysctl's number; what is none counts as the default."""
-    return int(text) if text.lstrip("-").isdigit() and text.isascii() else default
+    if text.lstrip("-").isdigit() and text.isascii():
+        return int(text)
+    return default
 
 
 def device_fact(namespace: Namespace, setting: DeviceSetting, device: str) -> Fact[str]:
@@ -174,7 +176,9 @@ def assumed_maximum(namespace: Namespace, setting: DeviceSetting, device: str) -
 
 
 def _likeliest(fact: Fact[str]) -> str:
-    return fact.value if isinstance(fact, Known) else fact.options[0].value
+    if isinstance(fact, Known):
+        return fact.value
+    return fact.options[0].value
 
 
 def forwarding(choices: Choices, namespace: Namespace, device: str) -> bool:
@@ -235,4 +239,6 @@ def forwarding6(namespace: Namespace) -> Fact[str]:
 
 def span_of(fact: Fact[str] | None) -> tuple[Span, ...]:
     """Return the line that says a known value, as spans of a step."""
-    return (fact.span,) if isinstance(fact, Known) and fact.span is not None else ()
+    if isinstance(fact, Known) and fact.span is not None:
+        return (fact.span,)
+    return ()

@@ -114,7 +114,9 @@ class Skb:
     @property
     def frame_length(self) -> int:
         """Return the bytes of the longest IP packet that it goes in."""
-        return max(self.pieces) if self.pieces else self.packet.length
+        if self.pieces:
+            return max(self.pieces)
+        return self.packet.length
 
     @property
     def to_many(self) -> bool:

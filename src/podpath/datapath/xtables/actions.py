@@ -88,7 +88,9 @@ class Actions:
     def next_hop(self) -> Address | None:
         """The gateway of the packet's route."""
         destination = self.skb.destination
-        return destination.gateway if destination is not None else None
+        if destination is not None:
+            return destination.gateway
+        return None
 
     def address_type(self, address: Address, side: str) -> str:
         """Return what kind of address the local table has."""
@@ -109,9 +111,9 @@ class Actions:
     def select_source(self, toward: Address) -> Address | None:
         """Return the output device's address for a destination."""
         skb = self.skb
-        return (
-            None if skb.oif is None else select_source(self.state.walk, skb.netns, skb.oif, toward)
-        )
+        if skb.oif is None:
+            return None
+        return select_source(self.state.walk, skb.netns, skb.oif, toward)
 
     def addresses_of_input(self) -> Iterator[Address]:
         """Yield the addresses of the input device, in the kernel's order."""

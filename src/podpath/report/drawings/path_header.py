@@ -116,7 +116,9 @@ def _list_macs(stop: Stop) -> Iterator[HeaderLine]:
 
 def _spell_mac(mac: str | None) -> str:
     """Spell an address; words that stand for one that nobody knows are no address."""
-    return mac if mac and len(mac) == _MAC_SIGNS and mac.count(":") == 5 else UNKNOWN_MAC
+    if mac and len(mac) == _MAC_SIGNS and mac.count(":") == 5:
+        return mac
+    return UNKNOWN_MAC
 
 
 def _spell_ends(packet: Packet) -> tuple[str, str]:

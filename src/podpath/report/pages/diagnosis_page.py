@@ -63,7 +63,9 @@ def find_branch(diagnosis: Diagnosis) -> Branch | None:
     """
     finding = find_first(diagnosis)
     shown = finding.shown_by if finding is not None else None
-    return shown if shown is not None and shown.traces else choose_branch(diagnosis.conversations)
+    if shown is not None and shown.traces:
+        return shown
+    return choose_branch(diagnosis.conversations)
 
 
 def draw(branch: Branch | None) -> str:
@@ -120,7 +122,9 @@ def _cure_or_question(diagnosis: Diagnosis, finding: Finding | None) -> str:
     if diagnosis.questions:
         return f"<h2>Ask next</h2>{_show_question(diagnosis.questions[0])}"
     fix = say_fix(finding) if finding is not None else ""
-    return f"<h2>The fix</h2><p>{spell(fix, 600)}</p>" if fix else ""
+    if fix:
+        return f"<h2>The fix</h2><p>{spell(fix, 600)}</p>"
+    return ""
 
 
 def _show_repair(repair: Repair) -> str:

@@ -154,7 +154,9 @@ def _quote_line(source: Source, number: int, marked: set[int]) -> str:
     if number in marked:
         return f"<mark>{text}</mark>"
     beside = marked & {number - 1, number + 1}
-    return text if beside else f'<span class="far">{text}</span>'
+    if beside:
+        return text
+    return f'<span class="far">{text}</span>'
 
 
 def _hash(style: str) -> str:

@@ -28,7 +28,9 @@ def spell_boundary(reason: BoundaryReason) -> str:
     match reason:
         case boundaries.BoundaryMet(name, about):
             why = BOUNDARIES[name].why
-            return f"{why}: {DETAILS.get(name, '{0}').format(*about)}" if about else why
+            if about:
+                return f"{why}: {DETAILS.get(name, '{0}').format(*about)}"
+            return why
         case boundaries.ChainsCircle():
             return "its chains call each other in a loop, which the kernel refuses to load"
         case boundaries.ChainsTooDeep(chain, levels):

@@ -37,11 +37,10 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911, PLR09
                 f"{bound}"
             )
         case failures.NotTranslatedBack(name, packet, asked):
-            does = (
-                "resets the connection"
-                if packet.protocol == protocols.TCP
-                else "does not recognize it as an answer"
-            )
+            if packet.protocol == protocols.TCP:
+                does = "resets the connection"
+            else:
+                does = "does not recognize it as an answer"
             return (
                 f"{name} not translated back: the client sent {asked}, receives {packet} and {does}"
             )
@@ -64,4 +63,6 @@ def spell_failure(failure: Failure | None) -> str:  # noqa: C901, PLR0911, PLR09
 
 def spell_end(end: EndPlace) -> str:
     """Say where an end of a connection is."""
-    return f"a process in {end.netns}" if end.link is None else f"a host behind {end.link}"
+    if end.link is None:
+        return f"a process in {end.netns}"
+    return f"a host behind {end.link}"

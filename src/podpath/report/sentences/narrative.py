@@ -145,7 +145,9 @@ def spell_ground(link: PacketStory | Ground | Unsettling) -> str:
         return _GROUNDS[link]
     if isinstance(link, Unsettling):
         return _DOUBTS[link]
-    return _tell_failing(link.cause) if link.trace is link.cause.trace else _tell(link.trace)
+    if link.trace is link.cause.trace:
+        return _tell_failing(link.cause)
+    return _tell(link.trace)
 
 
 def _too_late(rule: Rule) -> str:
@@ -188,11 +190,9 @@ def _spell(step: Step) -> str:
         }
         return what.get(step.decision, f"conntrack: {step.decision}")
     before, after = spell_ends(step.before), spell_ends(step.after)
-    return (
-        why
-        if before == after or after.partition(" > ")[0] in why
-        else f"{why}, so it is now {after}"
-    )
+    if before == after or after.partition(" > ")[0] in why:
+        return why
+    return f"{why}, so it is now {after}"
 
 
 def _end(trace: Trace) -> str:

@@ -10,7 +10,9 @@ from podpath.report.sentences.reasons import spell_reason
 
 def spell_fact(fact: str | Reason) -> str:
     """Say what a question is about."""
-    return fact if isinstance(fact, str) else spell_reason(fact)
+    if isinstance(fact, str):
+        return fact
+    return spell_reason(fact)
 
 
 def spell_answer(answer: str | BreakingValue) -> str:

@@ -52,7 +52,9 @@ def spell_route(reason: RouteReason) -> str:  # noqa: C901, PLR0911  # one arm f
 
 def _way(link: str | None, gateway: Address | None) -> str:
     name = "nowhere" if link is None else link
-    return name if gateway is None else f"{name} via {gateway}"
+    if gateway is None:
+        return name
+    return f"{name} via {gateway}"
 
 
 def _spell_source(reason: SourceReason) -> str:
@@ -89,9 +91,10 @@ def _spell_input(reason: InputReason) -> str:  # one arm for each reason
         case routes.LimitedBroadcast(address):
             return f"{address} is the limited broadcast address"
         case routes.ForwardingOff(netns, link, address):
-            who = (
-                f"{netns} does" if address is None else f"{address} is not for {netns}, which does"
-            )
+            if address is None:
+                who = f"{netns} does"
+            else:
+                who = f"{address} is not for {netns}, which does"
             return f"{who} not forward what comes in on {link}, and no ICMP error is sent"
         case routes.MartianSource(source):
             return f"{source} is not a valid source address on a wire"

@@ -80,9 +80,9 @@ def name_rule(rule: Rule | NftRule) -> str:
     """Name a rule by its chain and its place there; one of nftables by its handle and its text
     too.
     """
-    return (
-        f"{place_rule(rule)} ({emit_rule(rule)})" if isinstance(rule, NftRule) else place_rule(rule)
-    )
+    if isinstance(rule, NftRule):
+        return f"{place_rule(rule)} ({emit_rule(rule)})"
+    return place_rule(rule)
 
 
 def place_rule(rule: Rule | NftRule) -> str:

@@ -22,7 +22,9 @@ def spell_translation(reason: TranslationReason) -> str:  # one arm for each rea
         case translation.SourceRewritten(rule, before, after, drawn):
             old, new = endpoint(before.src, before.sport), endpoint(after.src, after.sport)
             said = f"{place_rule(rule)} ({_target(rule)}) rewrites the source {old} to {new}"
-            return f"{said} (the kernel picks the port)" if drawn else said
+            if drawn:
+                return f"{said} (the kernel picks the port)"
+            return said
         case translation.NoAddressToMasquerade(rule, link):
             return f"{place_rule(rule)} masquerades, but {link} has no address to take"
         case translation.NoAddressToRedirect(rule, link):

@@ -34,11 +34,11 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
             walls[found["zone"]] = WallClock(zone) if zone is not None else None
         wall = walls[found["zone"]]
         date = (int(found["year"]), month, int(found["day"]))
-        return (
-            wall.place(date, int(found["hour"]), int(found["minute"]), float(found["second"]))
-            if wall is not None
-            else None
-        )
+        if wall is not None:
+            return wall.place(
+                date, int(found["hour"]), int(found["minute"]), float(found["second"])
+            )
+        return None
 
     return read
 

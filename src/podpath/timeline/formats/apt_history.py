@@ -33,11 +33,9 @@ _VERBS: Final = {
 def recognise(lines: Sequence[str]) -> float:
     """Recognize a run by its dates."""
     fields = sum(_FIELD.match(line) is not None for line in lines)
-    return (
-        fields / len(lines)
-        if any(line.startswith(("Start-Date: ", "End-Date: ")) for line in lines)
-        else 0.0
-    )
+    if any(line.startswith(("Start-Date: ", "End-Date: ")) for line in lines):
+        return fields / len(lines)
+    return 0.0
 
 
 def read(source: Source, clock: Clock) -> LogReading:

@@ -34,7 +34,9 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
         found = _HEAD.match(line)
         if found is None:
             return None
-        return float(found["seconds"]) if found["seconds"] else _place(found["date"], wall)
+        if found["seconds"]:
+            return float(found["seconds"])
+        return _place(found["date"], wall)
 
     return read
 

@@ -37,7 +37,9 @@ _ISO: Final = re.compile(r"(?P<stamp>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d,\d{6}[+-]\d\
 def seconds_of(line: str) -> float | None:
     """Return the seconds since the boot that a line's stamp says."""
     found = _RELATIVE.match(line)
-    return float(found["seconds"]) if found is not None else None
+    if found is not None:
+        return float(found["seconds"])
+    return None
 
 
 class BootCounter:

@@ -25,11 +25,9 @@ _INDENTED: Final = re.compile(r"\s+" + _FIELD.pattern, re.DOTALL)
 def recognise(lines: Sequence[str]) -> float:
     """Recognize fields of the journal, the time among them."""
     fields = sum(_FIELD.match(line) is not None for line in lines)
-    return (
-        fields / len(lines)
-        if any(line.startswith("__REALTIME_TIMESTAMP=") for line in lines)
-        else 0.0
-    )
+    if any(line.startswith("__REALTIME_TIMESTAMP=") for line in lines):
+        return fields / len(lines)
+    return 0.0
 
 
 def read(source: Source, clock: Clock) -> LogReading:
@@ -59,7 +57,9 @@ def _make(time: float, span: Span, fields: dict[str, str]) -> LogEvent:
 def recognise_verbose(lines: Sequence[str]) -> float:
     """Recognize the fields below a time with a cursor."""
     known = sum(bool(_VERBOSE.match(line) or _INDENTED.match(line)) for line in lines)
-    return known / len(lines) if any(map(_VERBOSE.match, lines)) else 0.0
+    if any(map(_VERBOSE.match, lines)):
+        return known / len(lines)
+    return 0.0
 
 
 def read_verbose(source: Source, clock: Clock) -> LogReading:

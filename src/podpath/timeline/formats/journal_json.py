@@ -22,7 +22,9 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
 
     def read(line: str) -> float | None:
         found = _TIME.search(line)
-        return int(found["time"]) / 1e6 if found is not None and _SHAPE.match(line) else None
+        if found is not None and _SHAPE.match(line):
+            return int(found["time"]) / 1e6
+        return None
 
     return read
 

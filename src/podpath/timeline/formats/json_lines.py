@@ -49,7 +49,9 @@ def _stamp(source: Source, clock: Clock) -> ReadStamp:
             stamp = wall.match(found["text"])
             return stamp.time if stamp is not None else None
         seconds = _scale(float(found["number"]))
-        return seconds + int(found["nanos"] or 0) / 1e9 if seconds is not None else None
+        if seconds is not None:
+            return seconds + int(found["nanos"] or 0) / 1e9
+        return None
 
     return read
 

@@ -72,9 +72,9 @@ def _split(source: Source) -> Split:
 
     def take_apart(line: str) -> LineParts:
         found = _HEAD.match(line)
-        return (
-            LineParts(origin, line[found.end() :]) if found is not None else LineParts(origin, line)
-        )
+        if found is not None:
+            return LineParts(origin, line[found.end() :])
+        return LineParts(origin, line)
 
     return take_apart
 

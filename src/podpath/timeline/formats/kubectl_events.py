@@ -61,4 +61,6 @@ def _make(record: EventRecord, printed: float | None) -> LogEvent:
 
 def describe_event(reason: str, subject: str | None, message: str) -> str:
     """Spell an event as one line: what it is, of what, and its message."""
-    return f"{reason} {subject}: {message}" if subject else f"{reason}: {message}"
+    if subject:
+        return f"{reason} {subject}: {message}"
+    return f"{reason}: {message}"

@@ -30,7 +30,9 @@ _TIMES: Final = (
 
 def recognise(lines: Sequence[str]) -> float:
     """Recognize what every event names: the object that it is about."""
-    return 0.9 if any(_JSON.search(line) or _YAML.match(line) for line in lines) else 0.0
+    if any(_JSON.search(line) or _YAML.match(line) for line in lines):
+        return 0.9
+    return 0.0
 
 
 def read(source: Source, clock: Clock) -> LogReading:
@@ -110,11 +112,10 @@ def _make(fields: Mapping[str, object], span: Span, wall: WallClock) -> LogEvent
         or "kubernetes"
     )
     about = fields.get("involvedObject") or fields.get("regarding")
-    subject = (
-        f"{_text(about, 'kind').lower()}/{_text(about, 'name')}"
-        if isinstance(about, Mapping)
-        else None
-    )
+    if isinstance(about, Mapping):
+        subject = f"{_text(about, 'kind').lower()}/{_text(about, 'name')}"
+    else:
+        subject = None
     message = describe_event(
         _text(fields, "reason"), subject, _text(fields, "message") or _text(fields, "note")
     )

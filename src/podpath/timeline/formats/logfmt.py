@@ -45,9 +45,10 @@ def _split(source: Source) -> Split:
         name = origin or (writer["name"] if writer is not None else "")
         if found is None:
             return LineParts(name, line)
-        message = (
-            found["quoted"].replace('\\"', '"') if found["quoted"] is not None else found["bare"]
-        )
+        if found["quoted"] is not None:
+            message = found["quoted"].replace('\\"', '"')
+        else:
+            message = found["bare"]
         rest = line[found.end() :].strip()
         return LineParts(name, f"{message} {rest}" if rest else message)
 

@@ -43,7 +43,9 @@ def recognise(lines: Sequence[str], formats: Sequence[LineFormat]) -> float:
     """
     rest = [line[found.end() :] for line in lines if (found := _PREFIX.match(line)) is not None]
     stamped = sum(_find_format(line, formats) is not None for line in rest)
-    return len(rest) / len(lines) if stamped >= _SOME * len(lines) else 0.0
+    if stamped >= _SOME * len(lines):
+        return len(rest) / len(lines)
+    return 0.0
 
 
 def read(source: Source, clock: Clock, formats: Sequence[LineFormat]) -> LogReading:
@@ -80,7 +82,9 @@ class _Writers:
         """Return the time of a line; None where what stands behind its prefix has none."""
         name, rest = _take_prefix(line)
         row = self._choose(name, rest) if rest else None
-        return self._reader(name, row).stamp(rest) if row is not None else None
+        if row is not None:
+            return self._reader(name, row).stamp(rest)
+        return None
 
     def split(self, line: str) -> LineParts:
         """Take a line apart; its writer is the prefix's where the line names none."""
@@ -89,7 +93,9 @@ class _Writers:
         if row is None:
             return LineParts(name, rest)
         parts = self._reader(name, row).split(rest)
-        return parts if parts.program else parts._replace(program=name)
+        if parts.program:
+            return parts
+        return parts._replace(program=name)
 
     def _choose(self, name: str, rest: str) -> LineFormat | None:
         """Return the format of a writer's line: its usual one, or that of the line."""

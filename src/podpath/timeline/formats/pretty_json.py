@@ -28,7 +28,9 @@ def recognise(lines: Sequence[str]) -> float:
     """Recognize an object that is opened on a line of its own, a time and what it says in it."""
     opened = _OPEN.match(lines[0]) is not None
     told = opened and any(_SAID.match(line) for line in lines)
-    return 0.9 if told and any(_FIELD.match(line) for line in lines) else 0.0
+    if told and any(_FIELD.match(line) for line in lines):
+        return 0.9
+    return 0.0
 
 
 def read(source: Source, clock: Clock) -> LogReading:

@@ -141,7 +141,9 @@ class _Stamps:
             return number / next((unit for least, unit in _UNITS if number > least), 1)
         if said.get("tai"):
             seconds = int(said["tai"], 16) - _LEAPS
-            return seconds + int(said["nano"], 16) / 1e9 if 0 < seconds < _UNITS[-1][0] else None
+            if 0 < seconds < _UNITS[-1][0]:
+                return seconds + int(said["nano"], 16) / 1e9
+            return None
         if said.get("stamp"):
             stamp = self._wall("").match(line, found.start("stamp"))
             return stamp.time if stamp is not None else None

@@ -81,7 +81,9 @@ class _SyslogStamps:
         if found.start("month") == 0 and found.end("hour") == 9:
             self._hours[line[:10]] = hour
         time = hour + int(found["minute"]) * 60 + int(found["second"])
-        return time + float(found["fraction"]) if found["fraction"] else time
+        if found["fraction"]:
+            return time + float(found["fraction"])
+        return time
 
 
 def _months(lines: Sequence[str]) -> Iterator[int]:

@@ -48,7 +48,9 @@ class _IsoStamps:
             return self._read_new(line)
         number = int(digits)
         minute, rest = divmod(number, 100_000_000)
-        return hour + minute * 60 + rest * 1e-6 if minute < 60 and rest < 61_000_000 else None
+        if minute < 60 and rest < 61_000_000:
+            return hour + minute * 60 + rest * 1e-6
+        return None
 
     def _read_new(self, line: str) -> float | None:
         found = _TAGGED.match(line)
@@ -74,11 +76,10 @@ def _stamp_full(source: Source, clock: Clock) -> ReadStamp:
 
     def read(line: str) -> float | None:
         found = _FULL.match(line)
-        stamp = (
-            wall.match(_spell_offset(line, found), found.start("stamp"))
-            if found is not None
-            else None
-        )
+        if found is not None:
+            stamp = wall.match(_spell_offset(line, found), found.start("stamp"))
+        else:
+            stamp = None
         return stamp.time if stamp is not None else None
 
     return read

@@ -180,4 +180,6 @@ def _announces(lines: Sequence[str], place: int) -> bool:
 def read_log(source: Source, clock: Clock) -> LogReading | None:
     """Read a log with the format that fits it; None where it is no log."""
     found = recognise_log(source)
-    return found.read(source, clock) if found is not None else None
+    if found is not None:
+        return found.read(source, clock)
+    return None

@@ -37,7 +37,9 @@ def _compile_option(
         return check(option, lambda packet: packet.src, limits)
     if option.name == "dst-type":
         return check(option, lambda packet: packet.dst, limits)
-    return always(True) if option.name in LIMITS else unknown_option(match.name, option, context)
+    if option.name in LIMITS:
+        return always(True)
+    return unknown_option(match.name, option, context)
 
 
 def _check_type(

@@ -20,7 +20,9 @@ def _compile_helper(option: MatchOption, _: RuleContext) -> Check:
     def check_helper(state: Surroundings) -> Answer:
         connection = state.skb.connection
         # Without a master connection no helper is asked.
-        return doubt if connection is not None and connection.expected else option.negated
+        if connection is not None and connection.expected:
+            return doubt
+        return option.negated
 
     return check_helper
 

@@ -27,7 +27,9 @@ def _compile_source(option: MatchOption, context: RuleContext) -> Check:
         if not state.has_link_header:
             return False
         mac = state.skb.packet.smac
-        return doubt if mac is None else (mac == wanted_mac) is wanted
+        if mac is None:
+            return doubt
+        return (mac == wanted_mac) is wanted
 
     return check_mac
 

@@ -74,7 +74,9 @@ def _compiler(
 def _list_limit(groups: Groups) -> tuple[MatchOption, ...]:
     limit = MatchOption("limit", (groups["limit"] or "",))
     burst = groups["limit_burst"] or "5"
-    return (limit,) if burst == "5" else (limit, MatchOption("limit-burst", (burst,)))
+    if burst == "5":
+        return (limit,)
+    return (limit, MatchOption("limit-burst", (burst,)))
 
 
 def _list_connlimit(groups: Groups) -> tuple[MatchOption, ...]:

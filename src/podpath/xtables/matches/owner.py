@@ -35,7 +35,9 @@ def _compile_user(option: MatchOption, _: RuleContext) -> Check:
         if not is_local(state):
             return not wanted
         uid = state.skb.uid
-        return doubt if uid is None else (first <= uid <= last) is wanted
+        if uid is None:
+            return doubt
+        return (first <= uid <= last) is wanted
 
     return check_user
 

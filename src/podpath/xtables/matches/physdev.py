@@ -66,7 +66,9 @@ def _compile_is_out(option: MatchOption, _: RuleContext) -> Check:
 
 
 def _parse_name(text: str) -> tuple[str, bool]:
-    return (text[:-1], True) if text.endswith("+") else (text, False)
+    if text.endswith("+"):
+        return (text[:-1], True)
+    return (text, False)
 
 
 MATCH = MatchExtension(

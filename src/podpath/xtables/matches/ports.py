@@ -44,7 +44,9 @@ def _ports(select: Callable[[Packet], int], *, native: bool) -> OptionCompiler:
 
         def check_port(state: Surroundings) -> Answer:
             packet = state.skb.packet
-            return fragment if packet.fragment else (first <= select(packet) <= last) is wanted
+            if packet.fragment:
+                return fragment
+            return (first <= select(packet) <= last) is wanted
 
         return check_port
 

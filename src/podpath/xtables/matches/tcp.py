@@ -38,7 +38,9 @@ def _check_flags(mask: int, flags: int, option: MatchOption, context: RuleContex
 
     def check_flags(state: Surroundings) -> Answer:
         packet = state.skb.packet
-        return fragment if packet.fragment else (packet.flags & mask == flags) is wanted
+        if packet.fragment:
+            return fragment
+        return (packet.flags & mask == flags) is wanted
 
     return check_flags
 

@@ -29,7 +29,9 @@ def _compile_mss(option: MatchOption, _: RuleContext) -> Check:
         # Only a SYN carries the option; without it the kernel answers as the negation says.
         if not packet.may_offer_mss:
             return option.negated
-        return (low <= packet.mss <= high) is not option.negated if packet.mss else doubt
+        if packet.mss:
+            return (low <= packet.mss <= high) is not option.negated
+        return doubt
 
     return check_mss
 

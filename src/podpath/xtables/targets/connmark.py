@@ -70,11 +70,15 @@ def _shifted(mark: int, places: int) -> int:
     """Shift a mark to the left, or to the right by a negative number of places
     (`connmark_tg_shift`).
     """
-    return mark << places & FULL_MASK if places >= 0 else mark >> -places
+    if places >= 0:
+        return mark << places & FULL_MASK
+    return mark >> -places
 
 
 def _mask(options: dict[str, MatchOption], name: str, default: int) -> int:
-    return parse_integer(single(options[name])) if name in options else default
+    if name in options:
+        return parse_integer(single(options[name]))
+    return default
 
 
 def _list(groups: Groups) -> tuple[MatchOption, ...]:

@@ -27,14 +27,14 @@ def compile_target(target: Target, context: RuleContext) -> TargetAct:
     if "on-port" not in options or not options.keys() <= OPTIONS.keys():
         raise ValueError(f"expected --on-port, saw {sorted(options)}")
     port = parse_integer(single(options["on-port"]), most=0xFFFF)
-    address = (
-        parse_address(single(options["on-ip"]), context.family)
-        if "on-ip" in options
-        else Address(context.family, 0)
-    )
-    mark = (
-        parse_mark(single(options["tproxy-mark"])) if "tproxy-mark" in options else MaskedMark(0, 0)
-    )
+    if "on-ip" in options:
+        address = parse_address(single(options["on-ip"]), context.family)
+    else:
+        address = Address(context.family, 0)
+    if "tproxy-mark" in options:
+        mark = parse_mark(single(options["tproxy-mark"]))
+    else:
+        mark = MaskedMark(0, 0)
 
     def proxy(state: RuleActions) -> Verdict:
         wanted, own = port or state.skb.packet.dport, state.own_socket()
