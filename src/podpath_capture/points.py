@@ -164,9 +164,11 @@ def _point(file: CapturedFile, word: int, here: NDArray[np.bool_] | slice, numbe
 def _distinct(points: Sequence[Point]) -> list[Point]:
     """Give a number to names that more than one point would have."""
     names = [point.name for point in points]
-    return [
-        replace(point, name=f"{point.name} #{names[: point.number].count(point.name) + 1}")
-        if names.count(point.name) > 1
-        else point
-        for point in points
-    ]
+    distinct: list[Point] = []
+    for point in points:
+        if names.count(point.name) == 1:
+            distinct.append(point)
+            continue
+        number = names[: point.number].count(point.name) + 1
+        distinct.append(replace(point, name=f"{point.name} #{number}"))
+    return distinct

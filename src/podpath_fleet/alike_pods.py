@@ -447,20 +447,16 @@ class _Comparison:
         with.
         """
         own = [(key, name.role) for key, name in self._names.items() if name.pod == pod]
-        addresses = (
-            (role, first, last)
-            for key, role in own
-            if isinstance(key, Address)
-            for family, first, last in self._ranges
-            if family == key.family and first <= key.value <= last
-        )
-        devices = (
-            (role, wildcard)
-            for key, role in own
-            if isinstance(key, str) and role.startswith("peer of ")
-            for wildcard in self._wildcards
-            if key.startswith(wildcard)
-        )
+        addresses: set[tuple[str, int, int]] = set()
+        devices: set[tuple[str, str]] = set()
+        for key, role in own:
+            if isinstance(key, Address):
+                for family, first, last in self._ranges:
+                    if family == key.family and first <= key.value <= last:
+                        addresses.add((role, first, last))
+            elif isinstance(key, str) and role.startswith("peer of "):
+                begun = [wildcard for wildcard in self._wildcards if key.startswith(wildcard)]
+                devices.update((role, wildcard) for wildcard in begun)
         return frozenset(addresses), frozenset(devices)
 
     def _make_group(self, places: list[int]) -> AlikePods:

@@ -54,13 +54,9 @@ def list_facts(node: Node) -> Facts:
 
 def _list_uplinks(host: Netns) -> frozenset[str]:
     """Return the devices that default routes leave by, and what those are made of."""
-    named = {
-        str(hop.link)
-        for route in host.routes.items
-        if route.prefix.length == 0
-        for hop in route.nexthops
-        if hop.link is not None
-    }
+    defaults = [route for route in host.routes.items if route.prefix.length == 0]
+    hops = [hop for route in defaults for hop in route.nexthops]
+    named = {str(hop.link) for hop in hops if hop.link is not None}
     parts = {str(link.name) for link in host.links.items if link.bond_slave_of in named}
     return frozenset(named | parts)
 

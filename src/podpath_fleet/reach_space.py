@@ -37,12 +37,11 @@ def list_spaces(question: FlowSet, node: Node) -> list[HeaderSpace]:
     says what cannot be read.
     """
     ports = _parse_ports(question.ports)
-    spaces = [
-        space
-        for probe, src in _list_sources(question.sources, node)
-        for name in question.protocols
-        for space in _aim(_with_protocol(probe, name), src, question.targets, ports, node)
-    ]
+    spaces: list[HeaderSpace] = []
+    for probe, src in _list_sources(question.sources, node):
+        for name in question.protocols:
+            spoken = _with_protocol(probe, name)
+            spaces += _aim(spoken, src, question.targets, ports, node)
     if not spaces:
         raise UsageError("expected a source and a target of one family, saw none")
     return spaces

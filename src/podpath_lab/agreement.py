@@ -28,7 +28,7 @@ from podpath.datapath.vocabulary import StageName, StepDecision
 from podpath.net import nft, protocols
 from podpath.net.addresses import Mac, UnseenMac
 from podpath.net.packet import Packet
-from podpath.node.netfilter import ConnTuple, Rule
+from podpath.node.netfilter import ConntrackEntry, ConnTuple, Rule
 from podpath_lab.conversation import Observation
 from podpath_lab.counters import CountedRule
 from podpath_lab.entries import ComparedEntry
@@ -164,31 +164,24 @@ def _place(hit: RuleHit) -> CountedRule | None:
 
 
 def _spell_hits(hits: Counter[CountedRule]) -> str:
-    return ", ".join(
-        f"{count}x {place.netns} {place.flavour}{'6' * (place.family == 6)} {place.table} "
-        f"{place.chain}:{place.position}"
-        for place, count in sorted(hits.items())
-    )
+    spelled: list[str] = []
+    for place, count in sorted(hits.items()):
+        program = f"{place.flavour}{'6' * (place.family == 6)}"
+        rule = f"{place.table} {place.chain}:{place.position}"
+        spelled.append(f"{count}x {place.netns} {program} {rule}")
+    return ", ".join(spelled)
 
 
 def _predicted_frames(branch: Branch, ports: _Ports, *, macs: bool) -> list[str]:
     late = _tells_late(branch)
-    steps = [
-        step
-        for trace in (*branch.traces, *branch.answers)
-        for step in trace.steps
-        if _shows_frame(step)
-    ]
-    return [
-        _spell(
-            step.netns,
-            step.link,
-            step.stage is StageName.DEVICE_TRANSMIT,
-            ports.settle(_framed(step)),
-            macs,
-        )
-        for step in sorted(steps, key=lambda step: _place_of(step.netns, _framed(step), late))
-    ]
+    traces = (*branch.traces, *branch.answers)
+    steps = [step for trace in traces for step in trace.steps if _shows_frame(step)]
+    steps.sort(key=lambda step: _place_of(step.netns, _framed(step), late))
+    spelled: list[str] = []
+    for step in steps:
+        leaves = step.stage is StageName.DEVICE_TRANSMIT
+        spelled.append(_spell(step.netns, step.link, leaves, ports.settle(_framed(step)), macs))
+    return spelled
 
 
 def count_frames(branch: Branch) -> int:
@@ -319,22 +312,24 @@ def _answered(branch: Branch) -> bool | None:
 
 
 def _predicted_entries(branch: Branch, ports: _Ports, ignored: frozenset[str]) -> list[str]:
-    entries = (
-        ComparedEntry(
-            netns,
-            entry.original,
-            entry.reply,
-            entry.replied,
-            entry.assured,
-            entry.state,
-            entry.mark,
-            entry.zone,
-        )
-        for netns, listed in branch.tracked.items()
-        for entry in listed
-        if netns not in ignored
-    )
+    entries: list[ComparedEntry] = []
+    for netns, listed in branch.tracked.items():
+        if netns not in ignored:
+            entries += [_compare_by(netns, entry) for entry in listed]
     return _spell_entries(entries, ports)
+
+
+def _compare_by(netns: str, entry: ConntrackEntry) -> ComparedEntry:
+    return ComparedEntry(
+        netns,
+        entry.original,
+        entry.reply,
+        entry.replied,
+        entry.assured,
+        entry.state,
+        entry.mark,
+        entry.zone,
+    )
 
 
 def _spell_entries(entries: Iterable[ComparedEntry], ports: _Ports) -> list[str]:

@@ -310,12 +310,9 @@ def _implied_routes(draft: DraftNetns) -> list[Route]:
     of a link that is up.
     """
     up = {link.name for link in draft.links if link.up}
-    return [
-        route
-        for address in (_LOOPBACK, *draft.addresses)
-        if address.link in up and address.address.family == 4
-        for route in _list_routes_of(address, draft)
-    ]
+    held = [address for address in (_LOOPBACK, *draft.addresses) if address.link in up]
+    own = [address for address in held if address.address.family == 4]
+    return [route for address in own for route in _list_routes_of(address, draft)]
 
 
 def _list_routes_of(address: InterfaceAddress, draft: DraftNetns) -> Iterator[Route]:

@@ -253,13 +253,14 @@ def _create(netns: str, link: Link, made: set[tuple[str, str]], *, tunnels: bool
 
 def _share(node: Node, netns: str) -> list[str]:
     """Make the macvlan devices of a namespace's devices, each in its own namespace."""
-    return [
-        f"link add {link.name} link {link.macvlan.parent.link} netns {other.name} "
-        f"type macvlan mode {link.macvlan.mode}"
-        for other in node.namespaces.values()
-        for link in other.links.items
-        if link.macvlan is not None and link.macvlan.parent.netns == netns
-    ]
+    commands: list[str] = []
+    for other in node.namespaces.values():
+        for link in other.links.items:
+            shared = link.macvlan
+            if shared is not None and shared.parent.netns == netns:
+                place = f"link {shared.parent.link} netns {other.name}"
+                commands.append(f"link add {link.name} {place} type macvlan mode {shared.mode}")
+    return commands
 
 
 def _vxlan(link: Link) -> Iterator[str]:

@@ -44,12 +44,8 @@ def find_segments(node: Node) -> Iterator[SwitchSegment]:
     links = {link.name: link for link in node.host.links.items}
     taken: set[str] = set()
     for bridge in node.ovs:
-        shown = [
-            links[name]
-            for names in bridge.ports.values()
-            for name in names
-            if name in links and _NAME.fullmatch(name)
-        ]
+        named = [name for names in bridge.ports.values() for name in names]
+        shown = [links[name] for name in named if name in links and _NAME.fullmatch(name)]
         inside = tuple(link.name for link in shown if is_internal(bridge, link))
         ports = tuple(link.name for link in shown if link.name not in inside)
         taken |= {*ports, *inside}

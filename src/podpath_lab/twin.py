@@ -12,6 +12,7 @@ from podpath.datapath.tracing.trace import Conversation, Delivered, Trace, Trans
 from podpath.datapath.vocabulary import Direction, StageName
 from podpath.drops.headers import IPV4, IPV6
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.probe import Probe
 from podpath.net.provenance import Known
 from podpath.node.node import Netns, NetnsRole, Node
@@ -214,12 +215,11 @@ def _fresh(node: Node, probe: Probe) -> Probe:
     """Send from another port where the evidence holds the trace of a try that failed: a new try
     would come from another, too.
     """
-    tuples = {
-        (entry.original.src, entry.original.sport)
-        for netns in node.namespaces.values()
-        for entry in netns.conntrack.items
-        if entry.original.protocol == protocols.TCP and not entry.replied
-    }
+    tuples: set[tuple[Address, int]] = set()
+    for netns in node.namespaces.values():
+        for entry in netns.conntrack.items:
+            if entry.original.protocol == protocols.TCP and not entry.replied:
+                tuples.add((entry.original.src, entry.original.sport))
     while probe.protocol == protocols.TCP and (probe.src, probe.sport) in tuples:
         probe = probe._replace(sport=probe.sport % 60000 + 1)
     return probe
@@ -229,14 +229,13 @@ def _listening_ports(prediction: Conversation, probe: Probe) -> tuple[int, ...]:
     """Return the ports that the connection may end at: the one asked for, and what it is translated
     to on any branch.
     """
-    arrived = {
-        trace.outcome.packet.dport
-        for branch in prediction.branches
-        for trace in branch.traces
-        if trace.direction is Direction.ORIGINAL
-        and isinstance(trace.outcome, Delivered | Transmitted)
-    }
-    return tuple(sorted((arrived | {probe.dport}) - {0}))
+    arrived = {probe.dport}
+    for branch in prediction.branches:
+        for trace in branch.traces:
+            has_arrived = isinstance(trace.outcome, Delivered | Transmitted)
+            if trace.direction is Direction.ORIGINAL and has_arrived:
+                arrived.add(trace.outcome.packet.dport)
+    return tuple(sorted(arrived - {0}))
 
 
 def observe(

@@ -175,12 +175,8 @@ class Tools:
         """Find the smallest difference that explains why one node works and another does not."""
         with self._asking():
             answer = diff(self._pieces(bad), self._pieces(good), probes)
-            spans = [
-                span
-                for one in answer.explanations
-                for each in one.differences
-                for span in (*each.here, *each.there)
-            ]
+            differences = [each for one in answer.explanations for each in one.differences]
+            spans = [span for each in differences for span in (*each.here, *each.there)]
             return shorten_comparison(BriefDraft(self._shelf, answer, spans))
 
     def captures(
@@ -431,10 +427,9 @@ def _diagnosed(answer: DiagnosisResult) -> list[Span]:
 
 
 def _walked(conversations: Sequence[Conversation]) -> list[Span]:
-    return [
-        trace.deciding.spans[0]
-        for conversation in conversations
-        for branch in conversation.branches
-        for trace in branch.traces
-        if trace.steps and trace.deciding.spans
-    ]
+    decided: list[Span] = []
+    for conversation in conversations:
+        for branch in conversation.branches:
+            walked = [trace.deciding for trace in branch.traces if trace.steps]
+            decided += [step.spans[0] for step in walked if step.spans]
+    return decided

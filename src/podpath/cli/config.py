@@ -57,19 +57,24 @@ def find_configs(arguments: Sequence[str]) -> Iterator[ConfigFile]:
         yield _read(NAME, looks_only=True)
 
 
+def _map_options(command: click.Command) -> dict[str, click.Option]:
+    """Return the options of a command by their long names."""
+    found: dict[str, click.Option] = {}
+    for option in command.params:
+        if isinstance(option, click.Option):
+            for word in option.opts:
+                if word.startswith("--"):
+                    found[word.removeprefix("--")] = option
+    return found
+
+
 def map_defaults(
     name: str, command: click.Command, files: Sequence[ConfigFile], known: Sequence[str]
 ) -> dict[str, Any]:
     """Return the defaults of a command's parameters, as click takes them; `UsageError` where a key
     is no option, or its value none that the option takes. `known` are the names of all commands.
     """
-    options = {
-        word.removeprefix("--"): option
-        for option in command.params
-        if isinstance(option, click.Option)
-        for word in option.opts
-        if word.startswith("--")
-    }
+    options = _map_options(command)
     defaults: dict[str, Any] = {}
     for file in files:
         for table, settings in file.settings.items():

@@ -252,14 +252,13 @@ def _compare(
 def _find_removing(before: FlowWalk, parted: Step | None, changes: Changes) -> tuple[Span, ...]:
     """Return the lines of the changes that took away a rule which decided before."""
     decided = {*before.spans, *(parted.spans if parted is not None else ())}
-    gone = (
-        pair
-        for planned in changes
-        for change in planned.changes
-        if isinstance(change, PutTable)
-        for pair in change.replaced
-    )
-    return tuple(dict.fromkeys(line for rule, line in gone if rule in decided))
+    removing: dict[Span, None] = {}
+    for planned in changes:
+        for change in planned.changes:
+            if isinstance(change, PutTable):
+                gone = [line for rule, line in change.replaced if rule in decided]
+                removing.update(dict.fromkeys(gone))
+    return tuple(removing)
 
 
 def _find_changing(

@@ -73,12 +73,12 @@ def _endpoints_of(case: Case) -> Mapping[tuple[str, str, int, int], Sequence[Pla
     """Return the endpoints of services' ports by namespace, name, port and protocol: as outputs
     list them, else as Endpoints and slices do.
     """
-    found: dict[tuple[str, str, int, int], Sequence[Place]] = {
-        (service.namespace, service.name, port.port, port.protocol): port.endpoints
-        for service in case.node.services
-        for port in service.ports
-        if port.endpoints
-    }
+    found: dict[tuple[str, str, int, int], Sequence[Place]] = {}
+    for service in case.node.services:
+        for port in service.ports:
+            if port.endpoints:
+                key = (service.namespace, service.name, port.port, port.protocol)
+                found[key] = port.endpoints
     for seen in see(case, "Service"):
         for behind in backends_of(case, seen):
             number = behind.port.text_at("port")

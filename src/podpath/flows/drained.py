@@ -43,20 +43,16 @@ def list_evicted(case: Case, changes: Sequence[PlannedChange]) -> Evicted:
     """
     drained = {change.drained for change in changes if change.drained}
     staying = set(_list_staying(case)) if drained else set()
-    hosts = {
-        item.address
-        for netns in case.node.namespaces.values()
-        if netns.role == NetnsRole.HOST
-        for item in netns.addresses.items
-    }
-    return {
-        pod.address: pod
-        for pod in case.node.pods
-        if pod.address is not None
-        and _home(pod) in drained
-        and pod.address not in hosts
-        and (pod.namespace, pod.name) not in staying
-    }
+    hosts: set[Address] = set()
+    for netns in case.node.namespaces.values():
+        if netns.role == NetnsRole.HOST:
+            hosts |= {item.address for item in netns.addresses.items}
+    evicted: dict[Address, Pod] = {}
+    for pod in case.node.pods:
+        stays = (pod.namespace, pod.name) in staying or _home(pod) not in drained
+        if pod.address is not None and pod.address not in hosts and not stays:
+            evicted[pod.address] = pod
+    return evicted
 
 
 def _home(pod: Pod) -> str:

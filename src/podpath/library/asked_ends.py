@@ -65,12 +65,11 @@ def _list_known(node: Node) -> Iterator[tuple[str, str]]:
 def _is_spoken_of(end: str, cases: Sequence[Case]) -> bool:
     """Tell whether a line of the evidence has this address."""
     whole = re.compile(rf"(?<![\w.:]){re.escape(end)}(?!\w)")
-    return any(
-        end in line and whole.search(line)
-        for case in cases
-        for source in case.sources
-        for line in source.lines
-    )
+    for case in cases:
+        for source in case.sources:
+            if any(end in line and whole.search(line) for line in source.lines):
+                return True
+    return False
 
 
 def _suggest(end: str, known: Mapping[str, str]) -> Iterator[str]:

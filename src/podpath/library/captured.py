@@ -91,12 +91,14 @@ def name_devices(case: Case, kept: Sequence[Kept]) -> list[Kept]:
         if link.ifindex is not None and link.span is not None
     }
     unnamed = [one.name for one in kept if listed and not one.devices and _list_indices(one)]
-    return [
-        one._replace(devices=listed)
-        if unnamed == [one.name] and _list_indices(one) <= listed.keys()
-        else one
-        for one in kept
-    ]
+    named: list[Kept] = []
+    for one in kept:
+        is_alone = unnamed == [one.name]
+        if is_alone and _list_indices(one) <= listed.keys():
+            named.append(one._replace(devices=listed))
+        else:
+            named.append(one)
+    return named
 
 
 def _list_indices(kept: Kept) -> frozenset[int]:

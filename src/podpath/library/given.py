@@ -84,11 +84,13 @@ def parse_probes(probes: Sequence[Asked]) -> tuple[Probe, ...]:
     """Parse the probes that can be read without evidence; `UsageError` says which part of one is
     wrong.
     """
-    return tuple(
-        probe if isinstance(probe, Probe) else Probe.parse(probe)
-        for probe in probes
-        if isinstance(probe, Probe) or not names_ends(probe)
-    )
+    parsed: list[Probe] = []
+    for probe in probes:
+        if isinstance(probe, Probe):
+            parsed.append(probe)
+        elif not names_ends(probe):
+            parsed.append(Probe.parse(probe))
+    return tuple(parsed)
 
 
 def place_probes(probes: Sequence[Asked], node: Node) -> tuple[Probe, ...]:

@@ -136,7 +136,10 @@ def _agree(asked: Sequence[str], printed: Sequence[str], *, filled: bool) -> boo
     """Tell whether what was picked, if anything, is what is asked for, or what a placeholder stands
     for where any object will do.
     """
-    return len(printed) <= len(asked) and all(
-        one == other or (filled and _PLACEHOLDER.fullmatch(one) is not None)
-        for one, other in zip(asked, printed, strict=False)
-    )
+    if len(printed) > len(asked):
+        return False
+    for one, other in zip(asked, printed, strict=False):
+        stands_for_any = filled and _PLACEHOLDER.fullmatch(one) is not None
+        if one != other and not stands_for_any:
+            return False
+    return True

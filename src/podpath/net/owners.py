@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -163,14 +163,17 @@ def list_writers(kind: OwnedKind, spelled: str) -> tuple[Writer, ...]:
     """Return who is known to write such a thing: programs that write the sysctl, and those whose
     habit it is.
     """
-    programs = (
-        Writer(row.name, writes.note)
-        for row in load_owners()
-        for writes in row.writes
-        if kind is OwnedKind.SYSCTL and _fits(spelled, writes.keys)
-    )
+    programs = _list_programs(spelled) if kind is OwnedKind.SYSCTL else ()
     habits = [one for one in _load().habit if one.kind == kind and _fits(spelled, one.patterns)]
     return (*programs, *(Writer(name) for one in habits[:1] for name in one.writers))
+
+
+def _list_programs(sysctl: str) -> Iterator[Writer]:
+    """Yield the programs that write a sysctl."""
+    for row in load_owners():
+        for writes in row.writes:
+            if _fits(sysctl, writes.keys):
+                yield Writer(row.name, writes.note)
 
 
 def _fits(spelled: str, patterns: Iterable[str]) -> bool:

@@ -149,12 +149,8 @@ def lay_wires(home: str, joined: Node) -> tuple[Wire, ...]:
     subnet; one over routers, for nodes that share none; and one over routers that know the pods,
     where no node routes those of another itself.
     """
-    ends = [
-        (item, end)
-        for netns in joined.namespaces.values()
-        if netns.role == NetnsRole.HOST
-        for item, end in _list_ends(netns, netns.node or home)
-    ]
+    hosts = [netns for netns in joined.namespaces.values() if netns.role == NetnsRole.HOST]
+    ends = [pair for netns in hosts for pair in _list_ends(netns, netns.node or home)]
     subnets: dict[Prefix, list[tuple[InterfaceAddress, WireEnd]]] = {}
     for item, end in ends:
         subnets.setdefault(item.prefix, []).append((item, end))
@@ -181,12 +177,15 @@ def _routes_pods(joined: Node, addresses: set[Address]) -> bool:
     all of them need such routes. Elsewhere the network knows the pods (a cloud's route table).
     """
     hosts = [netns for netns in joined.namespaces.values() if netns.role == NetnsRole.HOST]
-    return any(
-        _leads_to_node(route, netns, addresses) and _covers_pod_beyond(joined, netns, route)
-        for netns in hosts
-        for route in netns.routes.items
-        if route.type == "unicast" and route.prefix.length
-    )
+    for netns in hosts:
+        for route in netns.routes.items:
+            if route.type != "unicast" or not route.prefix.length:
+                continue
+            if not _leads_to_node(route, netns, addresses):
+                continue
+            if _covers_pod_beyond(joined, netns, route):
+                return True
+    return False
 
 
 def _leads_to_node(route: Route, netns: Netns, addresses: set[Address]) -> bool:
@@ -195,13 +194,13 @@ def _leads_to_node(route: Route, netns: Netns, addresses: set[Address]) -> bool:
 
 
 def _covers_pod_beyond(joined: Node, netns: Netns, route: Route) -> bool:
-    return any(
-        route.prefix.covers(item.address)
-        for pod in joined.namespaces.values()
-        if pod.role == NetnsRole.POD and pod.node != netns.node
-        for item in pod.addresses.items
-        if item.scope == "global"
-    )
+    for pod in joined.namespaces.values():
+        if pod.role != NetnsRole.POD or pod.node == netns.node:
+            continue
+        own = [item.address for item in pod.addresses.items if item.scope == "global"]
+        if any(map(route.prefix.covers, own)):
+            return True
+    return False
 
 
 def _pairs(ends: Iterable[WireEnd]) -> Iterator[tuple[str, str]]:

@@ -219,12 +219,11 @@ def _with_source(probe: Probe, node: Node) -> Probe:
     network, where it has one there.
     """
     host = node.namespaces.get(probe.netns or "")
-    near = (
-        item.address
-        for item in (host.addresses.items if host is not None else ())
-        if item.prefix.covers(probe.dst) and item.address != probe.dst and not item.secondary
-    )
-    return probe._replace(src=next(near, probe.src))
+    for item in host.addresses.items if host is not None else ():
+        is_near = item.prefix.covers(probe.dst) and item.address != probe.dst
+        if is_near and not item.secondary:
+            return probe._replace(src=item.address)
+    return probe
 
 
 def _spell_source(placed: _PlacedName) -> str:
@@ -423,16 +422,10 @@ def _pod_port(
     if declared:
         return declared[0][1], declared[0][2]
     netns = node.namespaces.get(pod.netns or "") if isinstance(pod, Pod) else None
-    listening = (
-        socket.port
-        for socket in (netns.sockets.items if netns is not None else ())
-        if socket.protocol == protocols.TCP
-        and socket.state == "LISTEN"
-        and not (socket.local is not None and socket.local.is_loopback)
-    )
-    number = next(listening, None)
-    if number is not None:
-        return (str(number), "tcp")
+    for socket in netns.sockets.items if netns is not None else ():
+        is_open = socket.local is None or not socket.local.is_loopback
+        if socket.protocol == protocols.TCP and socket.state == "LISTEN" and is_open:
+            return (str(socket.port), "tcp")
     return ("", "icmp")
 
 

@@ -126,12 +126,8 @@ def _hosts(node: Node, netns: str, port: int) -> Iterator[NamedEnd]:
     """
     host = node.namespaces[netns]
     wired = {end.link for wire in node.wires for end in wire.ends if end.netns == netns}
-    uplinks = {
-        hop.link
-        for route in host.routes.items
-        if route.prefix.length == 0
-        for hop in route.nexthops
-    }
+    defaults = [route for route in host.routes.items if route.prefix.length == 0]
+    uplinks = {hop.link for route in defaults for hop in route.nexthops}
     own = [
         item
         for item in host.addresses.items
@@ -146,13 +142,8 @@ def _pods(node: Node, namespace: str | None, name: str, port: str | None) -> Ite
     the pod is.
     """
     number = _number(port)
-    found = [
-        pod
-        for pod in node.pods
-        if pod.name == name
-        and namespace in (None, pod.namespace)
-        and (pod.address is not None or pod.netns in node.namespaces)
-    ]
+    named = [pod for pod in node.pods if pod.name == name and namespace in (None, pod.namespace)]
+    found = [pod for pod in named if pod.address is not None or pod.netns in node.namespaces]
     if len({pod.namespace for pod in found}) > 1:
         raise UsageError(
             f"pod/{name} is in several namespaces ({_list([pod.namespace for pod in found])}): "

@@ -193,13 +193,13 @@ def _find_stated(found: Sequence[_Log]) -> tzinfo | None:
     """Return the zone that the stamps of all these logs state, as far as they state any; None where
     they state several.
     """
-    zones = {
-        to_wall(0.0, zone).utcoffset()
-        for log in found
-        for line in (*log.source.lines[:_ENDS], *log.source.lines[-_ENDS:])
-        if (stated := _STATED.search(line[:_EARLY])) is not None
-        and (zone := parse_zone(stated["zone"])) is not None
-    }
+    zones: set[timedelta | None] = set()
+    for log in found:
+        for line in (*log.source.lines[:_ENDS], *log.source.lines[-_ENDS:]):
+            stated = _STATED.search(line[:_EARLY])
+            zone = parse_zone(stated["zone"]) if stated is not None else None
+            if zone is not None:
+                zones.add(to_wall(0.0, zone).utcoffset())
     (apart,) = zones if len(zones) == 1 else (None,)
     return timezone(apart) if apart else None
 
@@ -334,6 +334,12 @@ def _agree(apart: Sequence[float]) -> tzinfo | None:
     return timezone(timedelta(seconds=offset))
 
 
+def _may_hold_stamp(line: str) -> bool:
+    """Tell whether something in a line may be what stands before a stamp in a message, or in it."""
+    named = "time=" in line or "ts=" in line or '"ts"' in line or '"time' in line
+    return named or "[20" in line or ":20" in line
+
+
 class _Nested(NamedTuple):
     """A line whose message has a stamp with a year."""
 
@@ -347,16 +353,7 @@ def _find_nested(source: Source) -> list[_Nested]:
     """Return some lines whose messages have a stamp with a year, those with a zone if any have
     one.
     """
-    signed = [
-        line
-        for line in source.lines
-        if "time=" in line
-        or "ts=" in line
-        or '"ts"' in line
-        or '"time' in line
-        or "[20" in line
-        or ":20" in line
-    ]
+    signed = [line for line in source.lines if _may_hold_stamp(line)]
     half = _SAMPLED // 2
     sampled = signed if len(signed) <= _SAMPLED else signed[:half] + signed[-half:]
     utc = WallClock(UTC)

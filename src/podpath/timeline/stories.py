@@ -85,17 +85,19 @@ def find_stories(
 def _match_chain(
     chain: CauseChain, marked: Sequence[Marked], window: FailureWindow | None
 ) -> Story | None:
+    last = chain.links[-1]
     strikes = [
         place
         for place, one in enumerate(marked)
-        if _fits(chain.links[-1], one) and _strikes(chain, one, window)
-        if not (chain.links[-1].running and _is_of_boot(marked, place))
+        if _fits(last, one) and _strikes(chain, one, window)
     ]
+    if last.running:
+        strikes = [place for place in strikes if not _is_of_boot(marked, place)]
     best: tuple[ToldLink, ...] = ()
     for place in reversed(strikes[-_TRIED:]):
         told = _trace_back(chain.links[:-1], marked, place)
         if told is not None and len(told) + 1 > len(best):
-            best = (*told, ToldLink(chain.links[-1], marked[place]))
+            best = (*told, ToldLink(last, marked[place]))
     if not best:
         return None
     strike = best[-1].marked

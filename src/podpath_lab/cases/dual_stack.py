@@ -242,26 +242,25 @@ def _match(match: Match) -> Match:
     if name == "addrtype":
         return Match(name, tuple(_substituted(each, "BROADCAST", "MULTICAST") for each in options))
     if name == "conntrack":
-        return Match(
-            name,
-            tuple(
-                _renamed(each, each.name, {"1": "58"}) if each.name == "ctproto" else each
-                for each in options
-            ),
-        )
+        return Match(name, tuple(map(_conntrack_option, options)))
     if name == "set":
         return Match(
-            name,
-            tuple(
-                each._replace(values=(f"{each.values[0]}6", *each.values[1:]))
-                if each.name == "match-set"
-                else each
-                for each in options
-            ),
+            name, tuple(_of_six(each) if each.name == "match-set" else each for each in options)
         )
     if name == "connlimit":
         return Match(name, tuple(_renamed(each, each.name, {"32": "128"}) for each in options))
     return Match(name, options)
+
+
+def _conntrack_option(option: MatchOption) -> MatchOption:
+    if option.name == "ctproto":
+        return _renamed(option, option.name, {"1": "58"})
+    return option
+
+
+def _of_six(option: MatchOption) -> MatchOption:
+    """Name the set of IPv6 addresses that stands beside the one of IPv4."""
+    return option._replace(values=(f"{option.values[0]}6", *option.values[1:]))
 
 
 def _renamed(option: MatchOption, name: str, values: dict[str, str]) -> MatchOption:
@@ -287,11 +286,7 @@ def _target(target: Target) -> Target:
         renamed = tuple(each._replace(name=f"hl-{each.name[4:]}") for each in options)
         return target._replace(name="HL", options=renamed)
     if target.name == "SET":
-        return target._replace(
-            options=tuple(
-                each._replace(values=(f"{each.values[0]}6", *each.values[1:])) for each in options
-            )
-        )
+        return target._replace(options=tuple(map(_of_six, options)))
     return target._replace(options=options)
 
 

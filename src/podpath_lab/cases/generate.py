@@ -177,12 +177,14 @@ def _draw_ends(seed: int, topology: Topology, probe: Probe) -> Probe:
 
 
 def _asks_for_sets(host: DraftNetns) -> bool:
-    rules = [
-        rule for table in host.tables.values() for chain in table.chains.values() for rule in chain
-    ]
-    return any(match.name == "set" for rule in rules for match in rule.matches) or any(
-        rule.target is not None and rule.target.name == "SET" for rule in rules
-    )
+    for table in host.tables.values():
+        for chain in table.chains.values():
+            for rule in chain:
+                if any(match.name == "set" for match in rule.matches):
+                    return True
+                if rule.target is not None and rule.target.name == "SET":
+                    return True
+    return False
 
 
 def _draw_probe(chance: Random, topology: Topology) -> Probe:

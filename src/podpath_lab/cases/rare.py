@@ -62,14 +62,17 @@ def _draw(
 ) -> _Drawn | None:
     if chance.random() >= RARE:
         return None
-    allowed = [
-        each
-        for each in extensions
-        if (not each.draw.chains or chain in each.draw.chains)
-        and (not each.draw.tables or table in each.draw.tables)
-        and each.draw.protocol in {0, protocol}
-    ]
+    allowed = [each for each in extensions if _may_stand(each, table, chain, protocol)]
     return chance.choice(allowed)
+
+
+def _may_stand(each: _Drawn, table: str, chain: str, protocol: int) -> bool:
+    draw = each.draw
+    if draw.chains and chain not in draw.chains:
+        return False
+    if draw.tables and table not in draw.tables:
+        return False
+    return draw.protocol in {0, protocol}
 
 
 def draw_rare_protocol(chance: Random) -> tuple[int, Match] | None:

@@ -226,12 +226,8 @@ class ChainGuard:
         """
         directories = [Path(directory) for directory in self.options.bin_dirs]
         programs = list_programs(directories)
-        kinds = {
-            kind
-            for file in files
-            if isinstance(network := parse_network(file, files), Network)
-            for kind in network.types
-        }
+        networks = [parse_network(file, files) for file in files]
+        kinds = {kind for one in networks if isinstance(one, Network) for kind in one.types}
         if self.entry.type in programs or not kinds & programs.keys():
             self._gone_since = None
             return False

@@ -94,14 +94,9 @@ def parse_listing(text: str, place: BaseChain) -> ChainRules:
         name=place.program, lines=tuple(text.rstrip("\n").split("\n")), command=str(place)
     )
     reading = read_rules(source)
-    rules = [
-        rule
-        for record in reading.records
-        if isinstance(record, RulesetRecord)
-        for name, chain in record.chains.items()
-        if name == place.chain
-        for rule in chain.rules
-    ]
+    shown = [record for record in reading.records if isinstance(record, RulesetRecord)]
+    chains = [record.chains[place.chain] for record in shown if place.chain in record.chains]
+    rules = [rule for chain in chains for rule in chain.rules]
     lines = tuple(
         ListedRule(number, rule.span.text, rule.target.name if rule.target is not None else None)
         for number, rule in enumerate(rules, start=1)

@@ -136,22 +136,19 @@ class OrderGuard:
 
     def _fought(self, now: float) -> list[AgentFinding]:
         rivals = {rule.name: rule.rival for rule in self.rules}
-        return [
-            AgentFinding(
-                check="jump-order-fought",
-                subject=fight.subject,
-                severity="warning",
-                claim=(
-                    f"{fight.subject} was put in order {fight.rounds} times in a minute and comes "
-                    "back: likely "
-                )
-                + (
-                    rivals.get(fight.subject.split(" ")[0])
-                    or "whoever writes the jump that stands before it"
-                ),
+        findings: list[AgentFinding] = []
+        for fight in self.fights.list_fights(now):
+            rival = rivals.get(fight.subject.split(" ")[0])
+            rival = rival or "whoever writes the jump that stands before it"
+            claim = (
+                f"{fight.subject} was put in order {fight.rounds} times in a minute and comes "
+                f"back: likely {rival}"
             )
-            for fight in self.fights.list_fights(now)
-        ]
+            found = AgentFinding(
+                check="jump-order-fought", subject=fight.subject, severity="warning", claim=claim
+            )
+            findings.append(found)
+        return findings
 
     @staticmethod
     def _blind(failures: tuple[str, ...]) -> AgentFinding:

@@ -41,20 +41,14 @@ def list_uplinks(proc_net: Path = Path("/proc/net")) -> frozenset[str]:
 
 def _of_ipv4(path: Path) -> list[str]:
     rows = [line.split() for line in _read(path)[1:]]
-    return [
-        row[0]
-        for row in rows
-        if len(row) > 7 and row[1] == row[7] == "0" * 8 and not int(row[3], 16) & _REJECT
-    ]
+    defaults = [row for row in rows if len(row) > 7 and row[1] == row[7] == "0" * 8]
+    return [row[0] for row in defaults if not int(row[3], 16) & _REJECT]
 
 
 def _of_ipv6(path: Path) -> list[str]:
     rows = [line.split() for line in _read(path)]
-    return [
-        row[9]
-        for row in rows
-        if len(row) > 9 and row[1] == "00" and not int(row[8], 16) & _REJECT and row[9] != "lo"
-    ]
+    defaults = [row for row in rows if len(row) > 9 and row[1] == "00"]
+    return [row[9] for row in defaults if not int(row[8], 16) & _REJECT and row[9] != "lo"]
 
 
 def _read(path: Path) -> list[str]:

@@ -128,22 +128,19 @@ class Controller:
 
     def findings(self) -> tuple[AgentFinding, ...]:
         """Return each broken pod, with what is known of it."""
-        return tuple(
-            AgentFinding(
+        findings: list[AgentFinding] = []
+        for memory in self._memories.values():
+            namespace, _, name = memory.key.partition("/")
+            found = AgentFinding(
                 check="pod-unredirected",
                 subject=memory.key,
                 severity="error",
                 claim=f"Its traffic is not redirected: {memory.judgement.why}.",
                 evidence=(memory.held,) if memory.held else (),
-                mend=(
-                    (
-                        f"kubectl -n {memory.key.partition('/')[0]} delete pod "
-                        f"{memory.key.partition('/')[2]}"
-                    ),
-                ),
+                mend=(f"kubectl -n {namespace} delete pod {name}",),
             )
-            for memory in self._memories.values()
-        )
+            findings.append(found)
+        return tuple(findings)
 
     def _see(
         self, pod: KubePod, sight: NamespaceObservation | None, now: float, *, anew: bool = False

@@ -97,15 +97,13 @@ def look(
         if shown[family].stopped:
             why = f"its rules are not read: {shown[family].unread}"
             return NamespaceObservation(redirected=None, why=why), shown
-    missing = [
-        (
-            f"IPv{family} {'outbound' if base == 'OUTPUT' else 'inbound'} (nat {base}, to port "
-            f"{_port(redirect, base)})"
-        )
-        for family, one in shown.items()
-        for base in _BASES
-        if base not in one.hooks
-    ]
+    missing: list[str] = []
+    for family, one in shown.items():
+        for base in _BASES:
+            if base not in one.hooks:
+                way = "outbound" if base == "OUTPUT" else "inbound"
+                port = _port(redirect, base)
+                missing.append(f"IPv{family} {way} (nat {base}, to port {port})")
     mixed = describe_mixture(shown)
     mixed = f"; {mixed}" if mixed else ""
     unread = "; ".join(dict.fromkeys(one.unread for one in shown.values() if one.unread))

@@ -155,40 +155,47 @@ def find_modules(
     states: Iterable[ModuleState], refusals: Mapping[str, str]
 ) -> tuple[AgentFinding, ...]:
     """Say which modules are not there."""
-    return tuple(
-        AgentFinding(
+    findings: list[AgentFinding] = []
+    for state in states:
+        if state.loaded:
+            continue
+        claim = f"the kernel module {state.name} is not loaded"
+        if state.name in refusals:
+            claim += f": {refusals[state.name]}"
+        if not state.available:
+            claim += "; this kernel has no file of it"
+        found = AgentFinding(
             check="module-missing",
             subject=state.name,
             severity="error",
-            claim=f"the kernel module {state.name} is not loaded"
-            + (f": {refusals[state.name]}" if state.name in refusals else "")
-            + ("" if state.available else "; no file of it is to be seen for this kernel"),
+            claim=claim,
             mend=(f"modprobe {state.name}",),
         )
-        for state in states
-        if not state.loaded
-    )
+        findings.append(found)
+    return tuple(findings)
 
 
 def find_lost(losses: Iterable[SettingLoss]) -> tuple[AgentFinding, ...]:
     """Say which keys will be set otherwise at boot or when a device appears, and by which line
     (Y7).
     """
-    return tuple(
-        AgentFinding(
+    findings: list[AgentFinding] = []
+    for loss in losses:
+        key, winner = loss.judgement.key, loss.winner
+        when = "at boot and whenever the device appears" if key.device else "at boot"
+        found = AgentFinding(
             check="sysctl-lost-at-boot",
-            subject=str(loss.judgement.key),
+            subject=str(key),
             severity="warning",
             claim=(
-                f"{loss.judgement.key} shall be {loss.judgement.want}, and {loss.winner.file} sets "
-                f"{loss.winner.pattern} to {loss.winner.value} at boot"
-                + (" and whenever the device appears" if loss.judgement.key.device else "")
+                f"{key} shall be {loss.judgement.want}, and {winner.file} sets {winner.pattern} to "
+                f"{winner.value} {when}"
             ),
-            evidence=(loss.winner.where,),
-            mend=(f"remove or change line {loss.winner.line} of {loss.winner.file}",),
+            evidence=(winner.where,),
+            mend=(f"remove or change line {winner.line} of {winner.file}",),
         )
-        for loss in losses
-    )
+        findings.append(found)
+    return tuple(findings)
 
 
 _CONTRADICTIONS = {

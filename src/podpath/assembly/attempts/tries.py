@@ -99,25 +99,17 @@ def tried_pod(draft: NodeDraft, evidence: ReadSources) -> Iterator[tuple[Address
         if not scene.is_elsewhere
     ]
     nameless = any(record.origin == POD and record.src is None for _, record in records)
-    tried = {
-        record.dst: record.span
-        for scene, record in records
-        if scene.netns == HOST
-        and _ran_here(scene)
-        and is_private(record.dst)
-        and draft.host.on_link(record.dst) is None
-    }
+    tried: dict[Address, Span] = {}
+    for scene, record in records:
+        by_hand = scene.netns == HOST and _ran_here(scene)
+        if by_hand and is_private(record.dst) and draft.host.on_link(record.dst) is None:
+            tried[record.dst] = record.span
     shown = any(netns.name != HOST and netns.addresses for netns in draft.namespaces.values())
-    if nameless and len(tried) == 1 and not shown:
-        for address, span in tried.items():
-            yield (
-                address,
-                AddressMention(
-                    span,
-                    "a pod's log fails too, and the one address tried by hand is",
-                    certain=True,
-                ),
-            )
+    if not nameless or len(tried) != 1 or shown:
+        return
+    words = "a pod's log fails too, and the one address tried by hand is"
+    for address, span in tried.items():
+        yield address, AddressMention(span, words, certain=True)
 
 
 def is_probe(record: AttemptRecord) -> bool:
@@ -247,19 +239,14 @@ def _is_cured(before: Iterable[Attempt], probe: Probe, span: Span, changes: Iter
     """Tell whether the same connection failed above, and a command that changes the node stands
     between the two.
     """
-    failed = [
-        old.span
-        for old in before
-        if old.probe == probe
-        and is_failure(old.result)
-        and old.span.source.name == span.source.name
-    ]
-    return any(
-        failure.line < change.line < span.line
-        for failure in failed
-        for change in changes
-        if change.source.name == span.source.name
-    )
+    file = span.source.name
+    changed = [change.line for change in changes if change.source.name == file]
+    for old in before:
+        if old.probe != probe or not is_failure(old.result) or old.span.source.name != file:
+            continue
+        if any(old.span.line < line < span.line for line in changed):
+            return True
+    return False
 
 
 def find_start(draft: NodeDraft, scene: ReadSource, record: AttemptRecord) -> AttemptStart:
@@ -300,18 +287,19 @@ def _ran_here(scene: ReadSource) -> bool:
 
 def _only_pod(draft: NodeDraft, record: AttemptRecord) -> AttemptStart:
     """Return the one pod that the case is about, for what ran in a pod that is not named."""
-    pods = [
-        (netns, own.address)
-        for netns in draft.namespaces.values()
-        if netns.name != HOST
-        for own in netns.addresses
-        if own.address.family == record.dst.family
-        and own.scope == "global"
-        and own.address != record.dst
-    ]
-    if len(pods) == 1:
-        return AttemptStart(pods[0][0].name, pods[0][1])
-    return AttemptStart(None, None)
+    pods = list(_list_others(draft, record.dst))
+    return pods[0] if len(pods) == 1 else AttemptStart(None, None)
+
+
+def _list_others(draft: NodeDraft, target: Address) -> Iterator[AttemptStart]:
+    """Yield the global addresses of pods that could reach a target of the same family."""
+    for netns in draft.namespaces.values():
+        if netns.name == HOST:
+            continue
+        for own in netns.addresses:
+            fits = own.address.family == target.family and own.address != target
+            if fits and own.scope == "global":
+                yield AttemptStart(netns.name, own.address)
 
 
 def _source_towards(netns: NetnsDraft, target: Address) -> Address | None:

@@ -87,17 +87,17 @@ def _read_numbers(evidence: ReadSources, ends: Sequence[_NamedPeer]) -> _Numbers
     """Return whom the numbers that devices name stand for, where a bundle says it of its
     namespaces.
     """
-    stated = {
-        name_netns(name): numbers
-        for scene, record in evidence.records(BundleRecord)
-        if not scene.is_elsewhere
-        for name, numbers in record.nsids.items()
-    }
-    return {
-        (end.netns, end.peer_netns): stated[end.netns].get(end.peer_netns)
-        for end in ends
-        if end.netns in stated and end.peer_netns is not None and end.peer_netns.isdigit()
-    }
+    stated: dict[str, Mapping[str, str]] = {}
+    for scene, record in evidence.records(BundleRecord):
+        if not scene.is_elsewhere:
+            for name, numbers in record.nsids.items():
+                stated[name_netns(name)] = numbers
+    found: dict[tuple[str, str], str | None] = {}
+    for end in ends:
+        number = end.peer_netns
+        if number is not None and number.isdigit() and end.netns in stated:
+            found[end.netns, number] = stated[end.netns].get(number)
+    return found
 
 
 def _find_stated(draft: NodeDraft, end: _NamedPeer, netns: str | None) -> list[Peer]:

@@ -144,14 +144,14 @@ def _has_gateway(route: RouteRecord) -> bool:
 
 
 def _list_connected(scene: ReadSource) -> frozenset[Prefix]:
-    return frozenset(
-        record.prefix
-        for record in scene.reading.records
-        if isinstance(record, RouteRecord)
-        and record.prefsrc is not None
-        and record.prefix.covers(record.prefsrc)
-        and not _has_gateway(record)
-    )
+    routes = [record for record in scene.reading.records if isinstance(record, RouteRecord)]
+    return frozenset(route.prefix for route in routes if _is_connected(route))
+
+
+def _is_connected(route: RouteRecord) -> bool:
+    """Tell whether the host has an address in the network that a route leads to."""
+    own = route.prefsrc
+    return own is not None and route.prefix.covers(own) and not _has_gateway(route)
 
 
 def _list_routed(scene: ReadSource) -> frozenset[Prefix]:

@@ -159,14 +159,11 @@ def _find_clients(
     """Give namespaces of unknown address the one that a capture shows for the connection that was
     tried in them.
     """
-    tried = {
-        (record.dst, record.dport): scene.netns
-        for scene, record in evidence.records(AttemptRecord)
-        if scene.netns != HOST
-        and not scene.is_elsewhere
-        and record.src is None
-        and not _has_address(draft, scene.netns)
-    }
+    tried: dict[tuple[Address, int], str] = {}
+    for scene, record in evidence.records(AttemptRecord):
+        inside = scene.netns != HOST and not scene.is_elsewhere
+        if inside and record.src is None and not _has_address(draft, scene.netns):
+            tried[record.dst, record.dport] = scene.netns
     given: set[str] = set()
     flows = (flow for connection in connections for flow in connection.translations)
     for flow in flows:

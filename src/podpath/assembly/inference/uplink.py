@@ -57,23 +57,19 @@ def infer_uplink(draft: NodeDraft, sightings: Sightings) -> None:
         )
 
 
+def _may_lead_out(link: Link) -> bool:
+    """Tell whether a device is up, a port of nothing, and looks like none that pods are behind."""
+    if link.name == "lo" or not link.up or link.peer is not None:
+        return False
+    if link.bond_slave_of is not None or link.master is not None:
+        return False
+    return not (looks_like_pod_side(link) or looks_like_bridge(link) or looks_internal(link))
+
+
 def find_uplink(draft: NodeDraft, sightings: Sightings) -> Link | None:
     """Return the device that leads to other hosts; None where nothing shows one."""
     host = draft.host
-    able = [
-        link
-        for link in host.links.values()
-        if link.name != "lo"
-        and link.up
-        and link.bond_slave_of is None
-        and link.master is None
-        and link.peer is None
-    ]
-    able = [
-        link
-        for link in able
-        if not (looks_like_pod_side(link) or looks_like_bridge(link) or looks_internal(link))
-    ]
+    able = [link for link in host.links.values() if _may_lead_out(link)]
     seen = {
         frame.link
         for frame in sightings.packets

@@ -210,19 +210,20 @@ def _finish(draft: _TableDraft, *, whole: bool, shown: bool) -> NftTable:
 
 def place_rules(rules: Iterable[NftRuleRecord]) -> tuple[NftRule, ...]:
     """Return the rules of a chain, numbered in their order."""
-    return tuple(
-        NftRule(
-            rule.family,
-            rule.table,
-            rule.chain,
-            position,
-            rule.span,
-            rule.statements,
-            rule.handle,
-            rule.comment,
-            rule.unread,
-        )
-        for position, rule in enumerate(rules, 1)
+    return tuple(_place_rule(rule, position) for position, rule in enumerate(rules, 1))
+
+
+def _place_rule(rule: NftRuleRecord, position: int) -> NftRule:
+    return NftRule(
+        family=rule.family,
+        table=rule.table,
+        chain=rule.chain,
+        position=position,
+        span=rule.span,
+        statements=rule.statements,
+        handle=rule.handle,
+        comment=rule.comment,
+        unread=rule.unread,
     )
 
 
@@ -264,13 +265,11 @@ def _richness(table: NftTable) -> tuple[bool, int, int, int]:
 
 def _unread_count(table: NftTable) -> int:
     """Count the statements of a table that were not understood."""
-    statements = (
-        statement
-        for chain in table.chains.values()
-        for rule in chain.rules
-        for statement in rule.statements
-    )
-    return sum(isinstance(statement, nft.OpaqueStatement) for statement in statements)
+    count = 0
+    for chain in table.chains.values():
+        for rule in chain.rules:
+            count += sum(isinstance(each, nft.OpaqueStatement) for each in rule.statements)
+    return count
 
 
 def _same(one: NftTable, other: NftTable) -> bool:

@@ -13,6 +13,7 @@ from podpath.assembly.routing.routes import make_route
 from podpath.assembly.routing.tables import TableNumbers
 from podpath.assembly.scenes.scene import ReadSources
 from podpath.evidence.planned.commands import RouteCommandRecord, RuleCommandRecord
+from podpath.net.addresses import Address, IfName
 from podpath.net.provenance import Gap, Span
 from podpath.node.alteration import apply_change
 from podpath.node.change import AddPolicyRule, AddRoute, Change, DeletePolicyRule, DeleteRoute
@@ -64,11 +65,11 @@ def _change_routes(
         yield DeleteRoute(netns=name, route=_find_deleted(record, wanted, namespace))
         return
     wanted = _complete(wanted, namespace)
+    key = (wanted.table, wanted.prefix, wanted.tos, _metric(wanted))
     alike = [
         route
         for route in namespace.routes.items
-        if (route.table, route.prefix, route.tos, route.metric)
-        == (wanted.table, wanted.prefix, wanted.tos, _metric(wanted))
+        if (route.table, route.prefix, route.tos, route.metric) == key
     ]
     if record.verb == "add" and alike:
         raise ValueError("the kernel refuses it: the route exists (File exists)")
@@ -95,20 +96,23 @@ def _complete(route: Route, namespace: Netns) -> Route:
     return replace(route, nexthops=hops, protocol=protocol)
 
 
+def _list_direct(gateway: Address, namespace: Netns) -> Iterator[tuple[int, IfName | None]]:
+    """Yield the devices on whose networks a gateway is, with the length of the route that says
+    so.
+    """
+    for route in namespace.routes.items:
+        if route.table != MAIN or route.type != "unicast" or not route.prefix.covers(gateway):
+            continue
+        for way in route.nexthops:
+            if way.gateway is None:
+                yield route.prefix.length, way.link
+
+
 def _complete_hop(hop: Nexthop, namespace: Netns) -> Nexthop:
     gateway = hop.gateway
     if gateway is None or hop.onlink or (hop.link is not None and gateway.is_link_local):
         return hop
-    direct = [
-        (route.prefix.length, way.link)
-        for route in namespace.routes.items
-        for way in route.nexthops
-        if route.table == MAIN
-        and route.prefix.covers(gateway)
-        and route.type == "unicast"
-        and way.gateway is None
-        and hop.link in {None, way.link}
-    ]
+    direct = [found for found in _list_direct(gateway, namespace) if hop.link in {None, found[1]}]
     if direct:
         return replace(hop, link=max(direct, key=lambda found: found[0])[1])
     if namespace.routes.complete:

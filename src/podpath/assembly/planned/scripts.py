@@ -54,13 +54,11 @@ class _Run:
     def __init__(self, namespace: Netns) -> None:
         self.namespace = namespace
         self.tables = {(one.family, one.name): one for one in namespace.nftables.items}
-        self.foreign: set[_Key] = {
-            ("ip" if family == 4 else "ip6", table.name)
-            for family, held in namespace.netfilter.items()
-            for table in held.tables
-            if table.flavour == "nft"
-        }
+        self.foreign: set[_Key] = set()
         """Tables that iptables-nft made."""
+        for family, held in namespace.netfilter.items():
+            name = "ip" if family == 4 else "ip6"
+            self.foreign |= {(name, table.name) for table in held.tables if table.flavour == "nft"}
         self.listed = namespace.nftables.complete
         self.flushed: set[Family] = set()
         self.whole = False

@@ -132,19 +132,19 @@ def _name_owners(scenes: Sequence[ReadSource]) -> Iterator[str | None]:
     """Name the host of each source: by its bundle, or by its prompt; what is said to be good is
     compared, not parted.
     """
-    bundles = {
-        scene.source.name.rpartition("/")[0]: record.node
-        for scene in scenes
-        for record in scene.reading.records
-        if isinstance(record, BundleRecord) and record.node and "/" in scene.source.name
-    }
+    bundles: dict[str, str] = {}
+    for scene in scenes:
+        root, slash, _ = scene.source.name.rpartition("/")
+        for record in scene.reading.records:
+            if isinstance(record, BundleRecord) and record.node and slash:
+                bundles[root] = record.node
     for scene in scenes:
         if scene.source.host is not None:
             yield scene.source.host
             continue
-        root = next((root for root in bundles if scene.source.name.startswith(f"{root}/")), None)
-        if root is not None:
-            yield bundles[root]
+        within = next((root for root in bundles if scene.source.name.startswith(f"{root}/")), None)
+        if within is not None:
+            yield bundles[within]
         else:
             yield host_of_prompt(scene) if scene.standing <= StateLikelihood.AFTER else None
 

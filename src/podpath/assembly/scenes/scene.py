@@ -122,15 +122,16 @@ def _tell_hosts_apart(scenes: Sequence[ReadSource]) -> list[ReadSource]:
     for another host's.
     """
     ours = {host_of_prompt(scene) for scene in scenes if scene.standing <= StateLikelihood.AFTER}
-    named = ours - {None}
-    return [
-        replace(scene, standing=StateLikelihood.ELSEWHERE)
-        if named
-        and scene.standing is StateLikelihood.GOOD
-        and host_of_prompt(scene) not in {None, *ours}
-        else scene
-        for scene in scenes
-    ]
+    if not ours - {None}:
+        return list(scenes)
+    told: list[ReadSource] = []
+    for scene in scenes:
+        is_other = host_of_prompt(scene) not in {None, *ours}
+        if is_other and scene.standing is StateLikelihood.GOOD:
+            told.append(replace(scene, standing=StateLikelihood.ELSEWHERE))
+        else:
+            told.append(scene)
+    return told
 
 
 def host_of_prompt(scene: ReadSource) -> str | None:

@@ -81,12 +81,9 @@ def is_service(node: Node, packet: Packet, namespace: Namespace) -> bool:
     """Tell whether a packet from outside is for a service: its address, or a node port on one of
     the host's.
     """
-    return any(
-        (packet.dst in service.addresses and packet.dport == port.port)
-        or (
-            port.node_port is not None
-            and packet.dport == port.node_port
-            and namespace.owns(packet.dst)
-        )
-        for service, port in _ports(node, packet)
-    )
+    for service, port in _ports(node, packet):
+        if packet.dst in service.addresses and packet.dport == port.port:
+            return True
+        if packet.dport == port.node_port and namespace.owns(packet.dst):
+            return True
+    return False

@@ -33,29 +33,25 @@ def doubt(walk: Walk, skb: Skb, trace: Trace) -> Trace:
 
 def _may_be_of_others(walk: Walk, trace: Trace) -> bool:
     """Tell whether a rule translated it, or conntrack calls it invalid where rules translate."""
-    return any(
-        (step.decision in _TRANSLATIONS and not isinstance(step.reason, TranslatedAsFirst))
-        or (
-            step.decision is StepDecision.INVALID
-            and _translates(walk.engine.node.namespaces[step.netns])
-        )
-        for step in trace.steps
-    )
+    for step in trace.steps:
+        if step.decision in _TRANSLATIONS and not isinstance(step.reason, TranslatedAsFirst):
+            return True
+        if step.decision is not StepDecision.INVALID:
+            continue
+        if _translates(walk.engine.node.namespaces[step.netns]):
+            return True
+    return False
 
 
 def _translates(netns: Netns) -> bool:
     """Tell whether a namespace may have rules that translate."""
-    chains = [
-        chain
-        for netfilter in netns.netfilter.values()
-        for table in netfilter.tables
-        if table.name == "nat"
-        for chain in table.chains.values()
-    ]
-    if any(not isinstance(chain, Known) or chain.value.rules for chain in chains):
-        return True
-    return any(
-        chain.type == "nat" and chain.rules
-        for table in netns.nftables.items
-        for chain in table.chains.values()
-    )
+    for table in netns.tables:
+        if table.name != "nat":
+            continue
+        for fact in table.chains.values():
+            if not isinstance(fact, Known) or fact.value.rules:
+                return True
+    for native in netns.nftables.items:
+        if any(chain.type == "nat" and chain.rules for chain in native.chains.values()):
+            return True
+    return False

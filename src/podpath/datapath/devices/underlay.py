@@ -78,12 +78,8 @@ def _unfollowed(walk: Walk, end: WireEnd) -> str:
 
 def others_on(walk: Walk, netns: str, link: str) -> tuple[WireEnd, ...]:
     """Return the ends of other nodes that hear what is sent on a device."""
-    return tuple(
-        end
-        for wire in walk.engine.wires.get((netns, link), ())
-        if wire.prefix is not None
-        for end in wire.others(netns)
-    )
+    subnets = [wire for wire in walk.engine.wires.get((netns, link), ()) if wire.prefix is not None]
+    return tuple(end for wire in subnets for end in wire.others(netns))
 
 
 def _find_end(walk: Walk, skb: Skb, link: Link) -> tuple[Wire, WireEnd] | None:
@@ -92,35 +88,28 @@ def _find_end(walk: Walk, skb: Skb, link: Link) -> tuple[Wire, WireEnd] | None:
     """
     wires = walk.engine.wires.get((skb.netns.name, link.name), ())
     dmac = skb.packet.dmac
-    near = [
-        (wire, end)
-        for wire in wires
-        if wire.prefix is not None
-        for end in wire.others(skb.netns.name)
-        if dmac is not None and not is_group(dmac) and _has_mac(walk, end, dmac)
-    ]
-    if near:
-        return near[0]
-    far = [
-        (wire, end)
-        for wire in wires
-        if wire.prefix is None
-        for end in wire.others(skb.netns.name)
-        if _is_known(walk, wire, end, skb.packet.dst)
-    ]
-    return far[0] if far else None
+    ends = [(wire, end) for wire in wires for end in wire.others(skb.netns.name)]
+    if dmac is not None and not is_group(dmac):
+        for wire, end in ends:
+            if wire.prefix is not None and _has_mac(walk, end, dmac):
+                return wire, end
+    for wire, end in ends:
+        if wire.prefix is None and _is_known(walk, wire, end, skb.packet.dst):
+            return wire, end
+    return None
 
 
 def _is_known(walk: Walk, wire: Wire, end: WireEnd, address: Address) -> bool:
     """Tell whether the routers of a wire bring what is for an address to an end."""
     if not wire.pods:
         return walk.engine.namespace(end.netns).owns(address)
-    pods = (
-        netns
-        for netns in walk.engine.node.namespaces.values()
-        if netns.role == NetnsRole.POD and netns.node == walk.engine.node.namespaces[end.netns].node
-    )
-    return any(walk.engine.namespace(pod.name).owns(address) for pod in pods)
+    namespaces = walk.engine.node.namespaces
+    node = namespaces[end.netns].node
+    for netns in namespaces.values():
+        is_pod = netns.role == NetnsRole.POD and netns.node == node
+        if is_pod and walk.engine.namespace(netns.name).owns(address):
+            return True
+    return False
 
 
 def _has_mac(walk: Walk, end: WireEnd, mac: Mac) -> bool:

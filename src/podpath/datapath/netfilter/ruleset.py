@@ -173,23 +173,24 @@ def _switches_tracking_on(netns: Netns, family: Family, tables: Iterable[Table])
     if any(entry.original.src.family == family for entry in netns.conntrack.items):
         return True
     facts = [(name in HOOKS, fact) for table in tables for name, fact in table.chains.items()]
-    ordered = (fact for wanted in (True, False) for is_base, fact in facts if is_base is wanted)
-    return any(
-        _needs_tracking(rule)
-        for fact in ordered
-        for chain in _possible(fact)
-        for rule in chain.rules
-    )
+    ordered = [fact for is_base, fact in facts if is_base]
+    ordered += [fact for is_base, fact in facts if not is_base]
+    for fact in ordered:
+        for chain in _possible(fact):
+            if any(map(_needs_tracking, chain.rules)):
+                return True
+    return False
 
 
 def _looks_for_sockets(table: Table) -> bool:
     """Tell whether a rule delivers to proxies or asks for sockets, which needs whole datagrams
     (`nf_defrag_ipv4_enable` of xt_TPROXY and xt_socket).
     """
-    rules = (
-        rule for fact in table.chains.values() for chain in _possible(fact) for rule in chain.rules
-    )
-    return any(map(_looks_for_socket, rules))
+    for fact in table.chains.values():
+        for chain in _possible(fact):
+            if any(map(_looks_for_socket, chain.rules)):
+                return True
+    return False
 
 
 def _looks_for_socket(rule: Rule) -> bool:

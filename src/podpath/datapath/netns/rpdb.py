@@ -267,16 +267,14 @@ def _ignored_links(netns: Netns) -> frozenset[str]:
     """Return the devices whose routes do not count while their carrier is down
     (`ip_ignore_linkdown`; known values only).
     """
-    pattern = "net.ipv4.conf.{}.ignore_routes_with_linkdown"
-    everywhere = netns.sysctls.get(pattern.format("all"))
-    on = isinstance(everywhere, Known) and everywhere.value == "1"
+
+    def is_on(name: str) -> bool:
+        own = netns.sysctls.get(f"net.ipv4.conf.{name}.ignore_routes_with_linkdown")
+        return isinstance(own, Known) and own.value == "1"
+
+    everywhere = is_on("all")
     names = {link.name for link in netns.links.items}
-    return frozenset(
-        name
-        for name in names
-        if on
-        or (isinstance(own := netns.sysctls.get(pattern.format(name)), Known) and own.value == "1")
-    )
+    return frozenset(name for name in names if everywhere or is_on(name))
 
 
 def _plain_signature(flow: FlowKey) -> tuple[object, ...]:

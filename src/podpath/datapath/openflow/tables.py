@@ -96,13 +96,12 @@ class FlowTables:
 
 def _compile(flow: FlowEntry, port_number: PortNumber) -> CompiledFlow:
     actions = parse_actions(flow.actions)
-    clauses = tuple(
-        (int(found["id"], 0), int(found["number"]), int(found["count"]))
-        for action in actions
-        if action.name == "conjunction"
-        and (found := _CLAUSE.fullmatch(action.argument.replace(" ", ""))) is not None
-    )
-    return CompiledFlow(flow, compile_match(flow.match, port_number), actions, clauses)
+    clauses: list[tuple[int, int, int]] = []
+    for action in actions:
+        found = _CLAUSE.fullmatch(action.argument.replace(" ", ""))
+        if action.name == "conjunction" and found is not None:
+            clauses.append((int(found["id"], 0), int(found["number"]), int(found["count"])))
+    return CompiledFlow(flow, compile_match(flow.match, port_number), actions, tuple(clauses))
 
 
 def _look_in(flows: Sequence[CompiledFlow], state: State) -> Found | None:

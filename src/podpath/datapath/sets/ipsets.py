@@ -172,13 +172,18 @@ def _interface_keys(names: object) -> tuple[ElementInterface, ...]:
     return (ElementInterface(names.name, ""),)
 
 
+def _cut(value: object, length: int, width: int) -> object:
+    """Cut an address to the length of a prefix; what is no address, or whole, stays as it is."""
+    if isinstance(value, int) and length >= 0:
+        return value >> (width - length)
+    return value
+
+
 def _search(compiled: CompiledSet, values: list[object]) -> bool | None:
     width = WIDTH[compiled.source.family]
     for lengths, elements in compiled.groups:
-        key = tuple(
-            value >> (width - length) if isinstance(value, int) and length >= 0 else value
-            for value, length in zip(values, lengths, strict=True)
-        )
+        pairs = zip(values, lengths, strict=True)
+        key = tuple(_cut(value, length, width) for value, length in pairs)
         if any(map(_is_drawn, key)):
             found = next((each for each in elements if _is_one(key, each)), None)
             if found is not None:
@@ -197,15 +202,16 @@ def _is_drawn(value: object) -> bool:
 
 def _is_one(key: tuple[object, ...], element: tuple[object, ...]) -> bool:
     """Tell whether a packet with a port that the kernel draws has an element's key."""
-    rest = [(one, other) for one, other in zip(key, element, strict=True) if not _is_drawn(one)]
-    if any(one != other for one, other in rest):
-        return False
-    ports = [
-        (one, other)
-        for one, other in zip(key, element, strict=True)
-        if isinstance(one, tuple) and isinstance(other, tuple) and _is_drawn(one)
-    ]
-    return all(one[0] == other[0] and other[1] <= one[1] <= other[1] for one, other in ports)
+    for one, other in zip(key, element, strict=True):
+        if not _is_drawn(one):
+            if one != other:
+                return False
+            continue
+        if not isinstance(one, tuple) or not isinstance(other, tuple):
+            continue
+        if one[0] != other[0] or not other[1] <= one[1] <= other[1]:
+            return False
+    return True
 
 
 def _address(state: Surroundings, source: bool) -> object:  # noqa: FBT001  # one signature for all dimensions

@@ -74,12 +74,11 @@ class Engine:
             for end in wire.ends:
                 place = (end.netns, str(end.link))
                 self.wires[place] = (*self.wires.get(place, ()), wire)
-        macs = {
-            entry.address: entry.mac
-            for netns in node.namespaces.values()
-            for entry in netns.neighbours.items
-            if entry.mac is not None and entry.state not in {"FAILED", "INCOMPLETE"}
-        }
+        macs: dict[Address, Mac] = {}
+        for netns in node.namespaces.values():
+            for entry in netns.neighbours.items:
+                if entry.mac is not None and entry.state not in {"FAILED", "INCOMPLETE"}:
+                    macs[entry.address] = entry.mac
         self.namespaces: dict[str, Namespace] = _Namespaces(node, macs)
         """Those that were asked for, by name."""
         self.namespace: Callable[[str], Namespace] = self.namespaces.__getitem__
