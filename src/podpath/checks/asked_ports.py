@@ -13,6 +13,7 @@ from typing import NamedTuple
 from podpath.checks.firewall import owner_of, port_of, tables_named
 from podpath.checks.overlays import OverlayPort, list_cut_between_nodes, list_overlay_ports
 from podpath.checks.told import ROUTERS, list_failing
+from podpath.checks.topology import listed_addresses
 from podpath.net import protocols
 from podpath.net.addresses import Address
 from podpath.net.complaints import Circumstance, Complaint, EndKind
@@ -80,8 +81,8 @@ def list_asked_ports(case: Case) -> Iterator[AskedPort]:
     logged |= {one.span for one in case.unplaced if one.who in LOGS}
     tried += [(one.dst, one.dport, one.result, one.span) for one in case.unplaced if one.dst]
     for address, port, result, span in tried:
-        own = address in _list_own(case)
-        if port and (own or (port in HOST_PORTS and not _list_own(case))):
+        own = address in listed_addresses(case.node)
+        if port and (own or (port in HOST_PORTS and not listed_addresses(case.node))):
             failure = result if isinstance(result, FailureKind) else None
             now = own and span not in logged
             loopback = address is not None and address.is_loopback
@@ -118,7 +119,7 @@ def _is_from_elsewhere(complaint: Complaint) -> bool:
 
 
 def _list_of(case: Case, complaint: Complaint) -> Iterator[AskedPort]:
-    known = _list_own(case)
+    known = listed_addresses(case.node)
     named = [one for one in complaint.addresses if one not in complaint.sources]
     if known and named and not known & set(named):
         return
@@ -160,12 +161,6 @@ def _is_published(case: Case) -> bool:
     published = any(told.circumstance is Circumstance.PUBLISHES for told in case.told)
     ends = {end for one in list_failing(case) for end in (one.source, one.target)}
     return published or bool(ends & {*_PODS, EndKind.NODE_PORT, EndKind.SERVICE})
-
-
-def _list_own(case: Case) -> frozenset[Address]:
-    return frozenset(
-        item.address for item in case.node.host.addresses.items if item.span is not None
-    )
 
 
 def holds_port(spelled: str, port: int) -> bool:

@@ -7,10 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from podpath.checks.topology import find_chain
 from podpath.net import nft
 from podpath.net.addresses import WIDTH, Address, read_address
 from podpath.net.protocols import NUMBERS
-from podpath.net.provenance import Known, Span
+from podpath.net.provenance import Span
 from podpath.node.netfilter import Chain, Rule, Table
 from podpath.node.nftables import NftChain, NftTable
 from podpath.node.node import Netns
@@ -73,14 +74,9 @@ def _iptables(host: Netns) -> Iterator[tuple[int, ProxyRules | None]]:
     """Yield the rules of each family's table of iptables that has some."""
     for family, filtered in host.netfilter.items():
         for table in filtered.tables:
-            chain = _chain(table, SERVICES) if table.name == "nat" else None
+            chain = find_chain(table, SERVICES) if table.name == "nat" else None
             if chain is not None and len(chain.rules):
                 yield family, _read_table(filtered.tables, table, chain, filtered.ask)
-
-
-def _chain(table: Table, name: str) -> Chain | None:
-    fact = table.chains.get(name)
-    return fact.value if isinstance(fact, Known) else None
 
 
 def _read_table(tables: Sequence[Table], table: Table, chain: Chain, ask: str) -> ProxyRules | None:
@@ -97,7 +93,7 @@ def _refusing(tables: Sequence[Table], nat: Table) -> Iterator[Rule]:
     """Yield the rules that refuse what is for services without endpoints."""
     for table in tables:
         if (table.name, table.flavour) == ("filter", nat.flavour):
-            chain = _chain(table, SERVICES)
+            chain = find_chain(table, SERVICES)
             yield from chain.rules if chain is not None else ()
 
 
@@ -123,7 +119,7 @@ def _fronts(rule: Rule, *targets: str) -> Iterator[Front]:
 
 def _follow(table: Table, taking: Rule) -> ServiceRules:
     """Follow a service's chain to its endpoints."""
-    chain = _chain(table, taking.target.name) if taking.target is not None else None
+    chain = find_chain(table, taking.target.name) if taking.target is not None else None
     if chain is None or not chain.complete:
         return ServiceRules(span=taking.span, targets={}, known=False)
     targets: dict[Back, Span] = {}
@@ -133,7 +129,7 @@ def _follow(table: Table, taking: Rule) -> ServiceRules:
         if rule.unread:
             known = False
         if name.startswith(_INTO_ENDPOINT):
-            back = _rewrite(_chain(table, name))
+            back = _rewrite(find_chain(table, name))
             known = known and back is not None
             targets |= back or {}
     return ServiceRules(span=taking.span, targets=targets, known=known)

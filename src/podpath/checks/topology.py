@@ -160,6 +160,12 @@ def find_tables(namespace: Netns, name: str, family: Family = 4) -> Iterator[Tab
         yield from (table for table in netfilter.tables if table.name == name)
 
 
+def listed_addresses(node: Node) -> frozenset[Address]:
+    """Return the addresses that listings show on the machine whose evidence it is."""
+    held = node.host.addresses.items
+    return frozenset(item.address for item in held if item.span is not None)
+
+
 def find_chain(table: Table, name: str) -> Chain | None:
     """Return a chain that the evidence states without doubt."""
     fact = table.chains.get(name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from sys import intern
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -107,11 +107,9 @@ class PodSpec(Struct, frozen=True, gc=False):
     """What a pod's author wants."""
 
     node_name: str = ""
-    restart_policy: Literal["Always", "OnFailure", "Never"] = "Always"
     host_network: bool = False
     init_containers: tuple[Container, ...] = ()
     containers: tuple[Container, ...] = ()
-    priority_class_name: str = ""
 
 
 class PodAddress(Struct, frozen=True, gc=False):
@@ -127,7 +125,6 @@ class PodStatus(Struct, frozen=True, gc=False):
     pod_ip: str = msgspec.field(default="", name="podIP")
     pod_ips: tuple[PodAddress, ...] = msgspec.field(default=(), name="podIPs")
     init_container_statuses: tuple[ContainerStatus, ...] = ()
-    container_statuses: tuple[ContainerStatus, ...] = ()
 
 
 class KubePod(Struct, frozen=True, gc=False):

@@ -33,7 +33,7 @@ from collections.abc import Iterator
 from podpath.checks.captured import CapturedTraffic, count, is_received, quote
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
-from podpath.net.addresses import Address
+from podpath.checks.topology import listed_addresses
 from podpath.net.failures import FailureKind
 from podpath.net.protocols import UDP
 from podpath.node.case import Case, Sighting
@@ -56,19 +56,12 @@ def look(case: Case, traffic: CapturedTraffic) -> Iterator[Finding]:
     ]
     if leases:
         yield _report_dhcp(case, leases)
-    own = own_addresses(case)
+    own = listed_addresses(case.node)
     answered = {(seen.packet.src, seen.packet.dst) for seen in case.sightings}
     lost = [seen for seen in wrong if seen not in leases and is_received(seen, own)]
     dropped = [seen for seen in lost if (seen.packet.dst, seen.packet.src) not in answered]
     if dropped:
         yield _report(dropped)
-
-
-def own_addresses(case: Case) -> frozenset[Address]:
-    """Return the addresses that listings show on the machine whose evidence it is."""
-    return frozenset(
-        item.address for item in case.node.host.addresses.items if item.span is not None
-    )
 
 
 def _report(dropped: list[Sighting]) -> Finding:

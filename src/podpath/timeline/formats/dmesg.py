@@ -15,7 +15,7 @@ from typing import Final
 from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
 from podpath.timeline.event import UNPLACED, LineParts, Split
-from podpath.timeline.lines import LineFormat, ReadStamp
+from podpath.timeline.lines import LineFormat, ReadStamp, stamps_in
 from podpath.timeline.stamps import MONTHS, WallClock
 from podpath.timeline.years import first_year, turn
 
@@ -140,17 +140,6 @@ def _stamp_human(source: Source, clock: Clock) -> ReadStamp:
     return read
 
 
-def _stamp_iso(source: Source, clock: Clock) -> ReadStamp:
-    del source
-    wall = WallClock(clock.zone)
-
-    def read(line: str) -> float | None:
-        stamp = wall.match(line) if _ISO.match(line) is not None else None
-        return stamp.time if stamp is not None else None
-
-    return read
-
-
 def _split(_: Source) -> Split:
     return take_apart
 
@@ -164,4 +153,4 @@ def take_apart(line: str) -> LineParts:
 RELATIVE = LineFormat("dmesg", _RELATIVE, _stamp_relative, _split)
 CTIME = LineFormat("dmesg -T", _CTIME, _stamp_ctime, _split, of_node=True)
 HUMAN = LineFormat("dmesg -H", _HUMAN, _stamp_human, _split, yearless=True, of_node=True)
-ISO = LineFormat("dmesg --time-format iso", _ISO, _stamp_iso, _split)
+ISO = LineFormat("dmesg --time-format iso", _ISO, stamps_in(_ISO), _split)

@@ -14,7 +14,7 @@ from podpath.net.provenance import Source
 from podpath.timeline.clock import Clock
 from podpath.timeline.event import LineParts, Split
 from podpath.timeline.formats import syslog
-from podpath.timeline.lines import LineFormat, ReadStamp
+from podpath.timeline.lines import LineFormat, ReadStamp, stamps_in
 from podpath.timeline.stamps import MONTHS, WallClock, parse_zone
 
 _YUM: Final = re.compile(
@@ -31,17 +31,6 @@ _LAST: Final = re.compile(
     r"(?:(?P<year>\d{4}) )?(?P<hour>\d\d):(?P<minute>\d\d):(?P<second>\d\d)(?: (?P<half>AM|PM))?"
     r"(?: (?P<zone>[A-Z]{2,5}))?(?: (?P<year2>\d{4}))?\s*$"
 )
-
-
-def _stamp_dnf(source: Source, clock: Clock) -> ReadStamp:
-    del source
-    wall = WallClock(clock.zone)
-
-    def read(line: str) -> float | None:
-        stamp = wall.match(line) if _DNF.match(line) is not None else None
-        return stamp.time if stamp is not None else None
-
-    return read
 
 
 def _stamp_last(source: Source, clock: Clock) -> ReadStamp:
@@ -87,5 +76,7 @@ def _split_last(_: Source) -> Split:
 YUM = LineFormat(
     "yum log", _YUM, syslog.FORMAT.stamp, _split_yum, yearless=True, of_node=True, sparse=True
 )
-DNF = LineFormat("dnf log", _DNF, _stamp_dnf, _split_dnf, wraps=True, of_node=True, sparse=True)
+DNF = LineFormat(
+    "dnf log", _DNF, stamps_in(_DNF), _split_dnf, wraps=True, of_node=True, sparse=True
+)
 LAST = LineFormat("rpm -qa --last", _LAST, _stamp_last, _split_last, of_node=True, sparse=True)
