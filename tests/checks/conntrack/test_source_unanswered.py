@@ -34,7 +34,7 @@ def test_a_source_that_is_not_answered_is_told() -> None:
     """The silent entry is quoted first, then the one that is answered; it is possible."""
     (found,) = check(case_of_document(ticket(UNREPLIED, NODE)))
 
-    assert "10.24.9.31:53 answers UDP from 10.142.15.206, and nothing from 10.24.12.40." == (
+    assert "10.24.9.31:53 answers UDP from 10.142.15.206, but not from 10.24.12.40." == (
         str(found.claim).replace("udp", "UDP")
     )
     assert "UNREPLIED" in found.evidence[0].text

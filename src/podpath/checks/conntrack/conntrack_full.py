@@ -54,7 +54,7 @@ SAID = Meaning(
         "The connection tracking table is full: the kernel drops the first packet of new "
         "connections."
     ),
-    breaks="new connections, intermittently; those that exist go on",
+    breaks="new connections, intermittently; existing ones go on",
     cure="enlarge the table, and find out what fills it",
     commands=(f"sysctl {COUNT} {MAXIMUM}", f"sysctl -w {MAXIMUM}=1048576"),
 )
@@ -107,7 +107,7 @@ def _report(namespace: Netns, count: int, most: int) -> Finding:
         f"{count} of {most} entries.",
         evidence=tuple(fact.span for fact in facts if fact is not None and fact.span is not None),
         reasoning=("A full table drops the first packet of every new connection.",),
-        breaks=("new connections, intermittently; those that exist go on",),
+        breaks=("new connections, intermittently; existing ones go on",),
         repairs=(Repair(title="enlarge the table", commands=(f"sysctl -w {MAXIMUM}={most * 2}",)),),
         prevention=(
             "Set conntrack.min or conntrack.maxPerCore in kube-proxy's configuration: it writes "

@@ -103,7 +103,7 @@ def _report(
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{goal} answers {name} from {known}, and nothing from {source}.",
+        claim=f"{goal} answers {name} from {known}, but not from {source}.",
         evidence=tuple(span for span in spans if span is not None),
         reasoning=(
             (

@@ -194,7 +194,7 @@ def _report(rule: _Traffic, translated: _Traffic | None) -> Finding:
     ask = FollowUp(
         f"whether what fails goes to port {ports}",
         f"tcpdump -ni any port {rule.ports[0][0]}; conntrack -L | grep {rule.ports[0][0]}",
-        "packets pass untranslated, and there is no entry: the rule takes them",
+        "packets pass untranslated, and there is no entry: the rule exempts them",
     )
     sure = translated is not None and not translated.narrow and not rule.partial
     return Finding(
@@ -202,7 +202,7 @@ def _report(rule: _Traffic, translated: _Traffic | None) -> Finding:
         severity=Severity.FAULT,
         claim=claim,
         evidence=(rule.span, *((translated.span,) if translated is not None else ())),
-        reasoning=("An untracked packet is not translated, and its answer is not known either.",),
+        reasoning=("An untracked packet is not translated, and its answer matches no entry.",),
         breaks=(f"connections to port {ports} that have to be translated",),
         prevention="Limit NOTRACK to the host's own addresses.",
         certainty=1.0 if sure else POSSIBLE,

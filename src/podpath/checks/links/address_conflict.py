@@ -52,18 +52,21 @@ ASK = FollowUp(
     "none of them: another host has the address",
 )
 _OWN = Meaning(
-    claim="This host itself answers for {0} by its card {1}, on the same link.",
-    breaks="traffic to that address, which comes in by the other card",
+    claim="This host itself answers ARP for {0} through its card {1} on the same link.",
+    breaks="traffic to that address, which comes in through the other card",
     cure="let each card answer for its own addresses",
     commands=("sysctl -w net.ipv4.conf.all.arp_ignore=1 net.ipv4.conf.all.arp_announce=2",),
 )
 _FOR_OTHERS = Meaning(
-    claim="Another station answers for {0}: it has the address too, or it answers for others.",
+    claim="Another station answers ARP for {0}: it has the address too, or it runs proxy ARP.",
     breaks="connections to and from that address",
-    cure="give one of two hosts another address, or turn proxy ARP off on who answers for others",
+    cure=(
+        "give one of the two hosts another address, or turn off proxy ARP on the station that "
+        "answers"
+    ),
     certainty=POSSIBLE,
     ask=FollowUp(
-        "whether that station answers for addresses that nobody has",
+        "whether that station also answers for addresses that nobody has",
         "arping -c 2 -I DEV UNUSED-ADDRESS; ip neigh",
         "the same MAC answers: proxy ARP of a router, switch or emulator; otherwise it has the "
         "address itself",

@@ -80,9 +80,9 @@ def _names(message: Message, address: Address) -> bool:
 def _report(item: InterfaceAddress, said: list[Message]) -> Finding:
     failed = item.dad_failed
     sure = failed and not all(is_of_container(one.span) for one in said)
-    state = "found it in use by somebody else" if failed else "has not passed yet"
+    state = "found that another host uses it" if failed else "has not passed yet"
     cure = (
-        f"take the address from whoever else has it, and set it again on {item.link}"
+        f"remove the address from the other host, and set it again on {item.link}"
         if failed
         else "let the program start after the address is usable, or bind before it is"
     )

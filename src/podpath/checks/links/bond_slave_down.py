@@ -90,8 +90,8 @@ def _check_aggregators(case: Case) -> Iterator[Finding]:
                 check=NAME,
                 severity=Severity.FAULT,
                 claim=(
-                    f"The slaves of {bond} are in {len(spans)} aggregators: only one of these "
-                    "carries traffic, and the switch may send by the other."
+                    f"The slaves of {bond} are in {len(spans)} aggregators: only one of them "
+                    "carries traffic, and the switch may send through the other."
                 ),
                 evidence=tuple(spans.values()),
                 reasoning=("Links to one partner with one key are one aggregator (802.3ad).",),

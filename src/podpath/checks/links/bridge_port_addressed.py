@@ -126,12 +126,12 @@ def _report_typed(typed: TypedDevice, spans: tuple[Span, ...]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{port} was made a port of {bridge}: the addresses and routes that the host has on "
-            f"{port} get no answers since, and nothing that is shown gives {bridge} any."
+            f"{port} was made a port of {bridge}: since then the host's addresses and routes on "
+            f"{port} get no answers, and nothing shown gives {bridge} any."
         ),
         evidence=spans,
         reasoning=(f"Packets that arrive at {port} belong to {bridge} from then on.",),
-        breaks=(f"everything that the host sends and receives by {port}",),
+        breaks=(f"everything that the host sends and receives through {port}",),
         repairs=(
             Repair(
                 title=f"take {port} out of the bridge, or move its address and routes to it",

@@ -76,8 +76,8 @@ def _report(bridge: str, route: Route, spans: tuple[Span, ...]) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{bridge} has no carrier: no port of it is up, so nobody with an address of "
-            f"{route.prefix} is reached through it."
+            f"{bridge} has no carrier: none of its ports is up, so no address in {route.prefix} "
+            "can be reached through it."
         ),
         evidence=spans,
         reasoning=("A bridge has a carrier as long as one of its ports has one.",),

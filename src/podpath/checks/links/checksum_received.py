@@ -106,7 +106,7 @@ def _report_dhcp(case: Case, leases: list[Sighting]) -> Finding:
         breaks=("leases: the client keeps asking",),
         repairs=(
             Repair(
-                title="fill in the checksum, or turn the offload off",
+                title="fill in the checksum, or turn off the offload",
                 commands=(
                     (
                         "iptables -t mangle -A POSTROUTING -p udp --dport 68 -j CHECKSUM "

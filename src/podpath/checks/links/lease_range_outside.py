@@ -133,7 +133,7 @@ def _report(claim: str, evidence: tuple[Span, ...], mark: str) -> Finding:
         evidence=evidence,
         reasoning=("A DHCP server serves only subnets in which its own device has an address.",),
         breaks=("leases for the clients on that device",),
-        prevention="Keep the server's address and its subnets in one place.",
+        prevention="Configure the server's address and its subnets in one place.",
         certainty=1.0,
         marks=(mark,),
     )

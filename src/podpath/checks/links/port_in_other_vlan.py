@@ -108,7 +108,7 @@ def _report(link: Link, port: BridgePort, vlan: int, spans: tuple[Span, ...]) ->
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{link.name} is in VLAN {port.pvid}, and its guest is to be in VLAN {vlan}.",
+        claim=f"{link.name} is in VLAN {port.pvid}, but its guest should be in VLAN {vlan}.",
         evidence=spans,
         reasoning=("The bridge puts untagged frames of a port into the port's own VLAN (PVID).",),
         breaks=(f"frames of {link.name} to whoever is in VLAN {vlan}",),

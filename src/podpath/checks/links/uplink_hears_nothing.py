@@ -55,7 +55,7 @@ def check(case: Case) -> Iterator[Finding]:
             severity=Severity.FAULT,
             claim=f"{traffic.link} has sent {sent} packets and never received a single one.",
             evidence=(traffic.span("rx_packets"), traffic.span("tx_packets")),
-            reasoning=("Where anybody else is on the network, some broadcast is always heard.",),
+            reasoning=("On a network with other hosts, some broadcast always arrives.",),
             breaks=(f"everything through {traffic.link}",),
             prevention="Monitor the received packets of each uplink.",
             certainty=0.6,
@@ -65,8 +65,8 @@ def check(case: Case) -> Iterator[Finding]:
                     fact=f"whether any frame reaches {traffic.link}, and with which VLAN tag",
                     command=f"tcpdump -eni {traffic.link}; ethtool -S {traffic.link}",
                     decides=(
-                        "none: the switch port, its VLANs or the virtual switch; some, that the "
-                        "counter lacks: the driver"
+                        "none: the switch port, its VLANs, or the virtual switch; some that the "
+                        "counter misses: the driver"
                     ),
                 ),
             ),

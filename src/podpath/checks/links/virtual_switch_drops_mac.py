@@ -82,9 +82,7 @@ def check(case: Case) -> Iterator[Finding]:
                 ),
             ),
             breaks=("ARP, DHCP and all other traffic of containers and guests behind it",),
-            prevention=(
-                "Have promiscuous mode and forged transmits allowed before you use other MACs."
-            ),
+            prevention="Allow promiscuous mode and forged transmits before you use other MACs.",
             certainty=0.4,
             marks=(str(link.mac),),
         )

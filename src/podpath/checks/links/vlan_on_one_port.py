@@ -117,11 +117,11 @@ def _report_tagged(link: Link, vlan: int) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{link.name} carries VLAN {vlan} with a tag only, and takes frames without one into "
-            f"VLAN {pvid}."
+            f"{link.name} carries VLAN {vlan} only tagged, and puts untagged frames into VLAN "
+            f"{pvid}."
         ),
         evidence=(span,) if span is not None else (),
-        reasoning=("Who stands behind the port sends and expects frames without a tag.",),
+        reasoning=("What is behind the port sends and expects untagged frames.",),
         breaks=(f"frames between what is behind {link.name} and VLAN {vlan}",),
         repairs=(
             Repair(

@@ -212,7 +212,7 @@ def _report(
     if sent:
         reasons.append(f"Meanwhile {address} keeps sending: only inbound traffic is lost.")
     if not sure:
-        reasons.append(f"{usual} speaks for other addresses too: {address} may be behind a router.")
+        reasons.append(f"{usual} also sends for other addresses: {address} may be behind a router.")
     until = f" until {clock(end)}" if end is not None else ""
     since = f" from {clock(first.time)}" if first.time is not None else ""
     return Finding(

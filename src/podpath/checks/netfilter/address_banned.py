@@ -88,7 +88,7 @@ def _report(chain: Chain, rule: Rule, said: Complaint, *, sure: bool) -> Finding
     address = rule.src.prefix.address if rule.src is not None else "the address"
     place = f"{chain.name} {rule.position}"
     ask = FollowUp(
-        f"whether the packets of {address} come to this rule",
+        f"whether packets from {address} reach this rule",
         f"iptables -L {chain.name} -n -v --line-numbers",
         "its counter grows with each attempt: it drops them",
     )
@@ -99,7 +99,7 @@ def _report(chain: Chain, rule: Rule, said: Complaint, *, sure: bool) -> Finding
             f"Rule {rule.position} of {chain.name} drops or rejects all that comes from {address}."
         ),
         evidence=(rule.span, said.span),
-        reasoning=("It is the address that fails; others are not in the rule.",),
+        reasoning=("It is the address that fails; the rule names no other.",),
         breaks=(f"all that {address} sends to this host",),
         repairs=(Repair(title="delete the rule", commands=(f"iptables -D {place}",)),),
         prevention="Name addresses of your own proxies and networks where bans are configured.",

@@ -77,17 +77,19 @@ def _report(case: Case, message: Message) -> Finding:
     ask = FollowUp(
         "which way the requests take",
         f"ip route get {dst} (on {src}); tcpdump -eni any tcp and host {src}",
-        "no SYN passes here, only the answers: the way there is another than the way back",
+        "no SYN passes here, only the answers: the way there differs from the way back",
     )
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"This host sees only the answers from {src} to {dst}: it never saw the request, and "
-        "a rule takes them as INVALID.",
+        claim=(
+            f"This host sees only the answers from {src} to {dst}: it never saw the request, so a "
+            "rule drops them as INVALID."
+        ),
         evidence=(message.span, *turn),
-        reasoning=("conntrack opens no connection by a SYN,ACK.",),
+        reasoning=("conntrack creates no entry for a SYN-ACK.",),
         breaks=(f"TCP connections between {dst} and {src}",),
-        prevention="Let requests and answers take one way through stateful routers.",
+        prevention="Route requests and answers through the same stateful routers.",
         certainty=1.0 if sure else 0.6,
         asks=() if sure else (ask,),
         marks=("INVALID", "ACK", "SYN"),

@@ -93,8 +93,10 @@ def _report(case: Case, rule: Rule) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Rule {rule.position} of FORWARD ends with {target} what goes from one port of "
-        f"{device} to another.",
+        claim=(
+            f"Rule {rule.position} of FORWARD takes what goes from one port of {device} to "
+            f"another ({target})."
+        ),
         evidence=(rule.span,),
         reasoning=("Nothing above it accepts these packets.",),
         breaks=(f"connections between workloads on {device}",),

@@ -42,9 +42,9 @@ CATEGORIES = (Category.MASQUERADE_MISSING, Category.BPF, Category.CNI_CONFIGURAT
 NAME = "cilium-device-missing"
 POSSIBLE = 0.7
 ASK = FollowUp(
-    "on which devices Cilium's programs are, and by which one packets leave",
+    "which devices have Cilium's programs, and through which one packets leave",
     "cilium status | grep Masquerading; ip route show default; tcpdump -nni UPLINK src net PODS",
-    "they leave by a device that is not listed, with the pod's address: this is the cause",
+    "they leave through a device that is not listed, with the pod's address: this is the cause",
 )
 
 
@@ -101,8 +101,8 @@ def _report(device: str, names: list[str], spans: tuple[Span, ...], *, sure: boo
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Cilium's programs are on {', '.join(names)} alone, and packets leave the node by "
-            f"{device}: there, nothing masquerades them."
+            f"Cilium's programs are on {', '.join(names)} alone, and packets leave the node "
+            f"through {device}: nothing masquerades them there."
         ),
         evidence=tuple(dict.fromkeys(spans)),
         reasoning=("BPF programs see only what passes the devices on which they are loaded.",),

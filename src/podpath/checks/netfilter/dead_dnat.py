@@ -77,8 +77,6 @@ def _report(rule: Rule, address: Address, silent: Span) -> Finding:
         repairs=(
             Repair(title="delete the rule", commands=(f"iptables -t nat {emit_rule(rule, '-D')}",)),
         ),
-        prevention=(
-            "Make sure that the program that writes the rules runs and reaches the API server."
-        ),
+        prevention="Make sure that whatever writes the rules runs and reaches the API server.",
         marks=(str(address),),
     )

@@ -141,12 +141,12 @@ def _is_taken(rule: Rule, asked: UnservedPort) -> bool:
 
 def _report_narrow(rule: Rule, asked: UnservedPort) -> Finding:
     if rule.in_link is not None:
-        what = f"for packets that come in by {rule.in_link.name} alone"
-        decides = "they come by another device: the rule is not met"
+        what = f"for packets that come in on {rule.in_link.name} alone"
+        decides = "they come in on another device: the rule does not match"
     else:
         prefix = rule.dst.prefix if rule.dst is not None else ""
         what = f"for packets to {prefix} alone, which no card of the host has"
-        decides = "they arrive with another address: the rule is not met"
+        decides = "they arrive with another address: the rule does not match"
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -154,11 +154,13 @@ def _report_narrow(rule: Rule, asked: UnservedPort) -> Finding:
         evidence=(rule.span, asked.span),
         reasoning=("No other rule that is shown is for that port.",),
         breaks=(f"connections to port {asked.port} that the rule does not match",),
-        prevention="Match what packets have when they arrive, not what clients call the host.",
+        prevention=(
+            "Match the address that packets have when they arrive, not the one that clients use."
+        ),
         certainty=LIKELY,
         asks=(
             FollowUp(
-                f"by which device packets for port {asked.port} arrive, and to which address",
+                f"on which device packets for port {asked.port} arrive, and for which address",
                 f"tcpdump -ni any port {asked.port}; iptables -t nat -nvL PREROUTING",
                 decides,
             ),
@@ -172,19 +174,19 @@ def _report_wide(rule: Rule, destination: Address, asked: UnservedPort) -> Findi
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"A DNAT rule without a port takes whatever comes in, port {asked.port} too, and leads "
-            f"it to {destination}."
+            f"A DNAT rule without a port takes whatever comes in, including port {asked.port}, "
+            f"and sends it to {destination}."
         ),
         evidence=(rule.span, asked.span),
-        reasoning=("It asks for no destination port and no device.",),
+        reasoning=("It matches on no destination port and no device.",),
         breaks=("connections to programs of the host itself",),
         prevention="Give each DNAT rule the port that it is for.",
         certainty=POSSIBLE,
         asks=(
             FollowUp(
-                f"whether {destination} is to serve port {asked.port}",
+                f"whether {destination} should serve port {asked.port}",
                 f"iptables -t nat -nvL PREROUTING; ss -ltnp | grep :{asked.port}",
-                "the host itself is to: the rule takes it away",
+                "the host itself should: the rule takes the port away from it",
             ),
         ),
         marks=(str(destination),),

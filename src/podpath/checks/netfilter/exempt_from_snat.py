@@ -111,8 +111,8 @@ def _report(exempt: Rule, translating: Rule, address: Address, lost: Span) -> Fi
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Pods' packets to {address} leave with the pods' own addresses: a rule leaves "
-            f"{prefix} out of the translation, and the node, with its own address, gets answers."
+            f"Pods' packets to {address} leave with the pods' own addresses: a rule exempts "
+            f"{prefix} from translation, while the node, with its own address, gets answers."
         ),
         evidence=(exempt.span, translating.span, lost),
         reasoning=("The exception stands above the rule that translates, so it decides.",),

@@ -85,12 +85,12 @@ def _report(needed: _NeededProtocol, found: PortRefusal) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"INPUT does not accept {needed.name} (protocol {needed.number}), by which "
-            f"{needed.who} hears the other hosts: it reaches {found.target}."
+            f"INPUT does not accept {needed.name} (protocol {needed.number}), which {needed.who} "
+            f"needs to hear the other hosts: it reaches {found.target}."
         ),
         evidence=(found.span, *accepting, needed.said),
         reasoning=("Rules are tried in order, and none shown above accepts the protocol.",),
-        breaks=(f"what {needed.who} gets from other hosts",),
+        breaks=(f"what {needed.who} receives from other hosts",),
         prevention="Accept the protocol where the rules of the host are configured.",
         certainty=LIKELY,
         asks=(

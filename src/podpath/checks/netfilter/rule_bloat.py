@@ -93,7 +93,10 @@ def _report_count(count: int, span: Span) -> Finding:
         claim=f"The host has {count} rules, which packets may have to traverse one by one.",
         evidence=(span,),
         breaks=(
-            "throughput and latency of all traffic through the host, and every change of its rules",
+            (
+                "throughput and latency of all traffic through the host, and the time each change "
+                "of its rules takes"
+            ),
         ),
         prevention="Check with iptables -C before appending a rule.",
         certainty=0.8,
@@ -156,7 +159,7 @@ def _report_copies(claim: str, *spans: Span, sure: bool) -> Finding:
         claim=f"{claim}.",
         evidence=spans,
         reasoning=("Something appends it without checking whether it is there already.",),
-        breaks=("throughput, latency and every change of the rules",),
+        breaks=("throughput, latency, and the time each change of the rules takes",),
         repairs=(
             Repair(
                 title="reload the rules without the duplicates",

@@ -64,7 +64,7 @@ def check(case: Case) -> Iterator[Finding]:
     yield Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"{file} is loaded before something that it names exists; later it loads.",
+        claim=f"{file} is loaded before something that it names exists; loaded later, it works.",
         evidence=(said.span, told),
         reasoning=(Ground.BY_HAND,),
         breaks=("everything that the rules are for, until somebody loads them again",),

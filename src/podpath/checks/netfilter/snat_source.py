@@ -76,7 +76,7 @@ def _report(rule: Rule, source: Address) -> Finding:
             f"A rule of {rule.chain} sets the source to {source}, which no device of the host has."
         ),
         evidence=(rule.span,),
-        reasoning=("Replies to that address go to whoever has it.",),
+        reasoning=("Replies to that address go to whichever host has it.",),
         breaks=("connections that the rule translates",),
         prevention="Use MASQUERADE where the address may change.",
         certainty=0.6,

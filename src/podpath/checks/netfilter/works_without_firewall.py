@@ -61,7 +61,7 @@ _ON = re.compile(r"ufw\s+(?:--force\s+)?enable\b|pve-firewall\s+start\b|csf\s+-e
 _OF_ALL = re.compile(r"\bip6?tables\b.*\s(?:-F|--flush)\b|\bnft\s+flush\b")
 """Commands that take everybody's rules away: a plugin's policies and translations, too."""
 ASK = FollowUp(
-    "which rule of the host's firewall takes the packets that fail",
+    "which rule of the host's firewall drops the packets that fail",
     (
         "iptables-save -c; nft list ruleset; firewall-cmd --list-all-zones; ufw status verbose; "
         "journalctl -k | grep -e DROP -e REJECT -e BLOCK"
@@ -127,7 +127,7 @@ def _report_told(told: Span) -> Finding:
             "firewall is off or accepts it."
         ),
         evidence=(told,),
-        reasoning=("What works then is taken by one of its rules.",),
+        reasoning=("One of its rules drops what works then.",),
         breaks=("what fails, while the firewall is in force",),
         prevention="Admit the bridges and ranges of containers before the firewall is turned on.",
         certainty=TOLD,

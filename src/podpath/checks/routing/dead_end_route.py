@@ -148,7 +148,7 @@ def _report(route: Route, whom: str, said: Span, *, sure: bool) -> Finding:
             f"What this host sends to {whom} ends at its route {route.type} {route.prefix}{by}."
         ),
         evidence=tuple(span for span in (route.span, said) if span is not None),
-        reasoning=("It is the longest route that fits, and the lookup ends there.",),
+        reasoning=("It is the longest matching route, and the lookup ends there.",),
         breaks=(f"what this host sends to {route.prefix}",),
         prevention="Watch for such routes (ip route show type unreachable).",
         certainty=1.0 if sure else LIKELY,

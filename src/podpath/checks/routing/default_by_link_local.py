@@ -91,7 +91,7 @@ def _report_inner(case: Case, inner: Route, proper: Route) -> Finding:
     device = next((str(hop.link) for hop in inner.nexthops if hop.link is not None), "a device")
     local = [one for one in case.node.host.routes.items if _is_local_on(one, device)]
     sure = any(one.target in _BEYOND for one in list_lost(case))
-    daemon = "a DHCP client or network manager of the host took the device for a card"
+    daemon = "a DHCP client or network manager on the host took the device for a network card"
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
@@ -118,7 +118,7 @@ def _is_local_on(route: Route, device: str) -> bool:
 
 def _ask_way(device: str) -> FollowUp:
     return FollowUp(
-        "which way packets to the Internet take",
+        "which way packets to the Internet go",
         "ip route get 1.1.1.1",
         f"via {device}: this default route takes them",
     )

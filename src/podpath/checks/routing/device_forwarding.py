@@ -49,7 +49,7 @@ PREFIX, SUFFIX = "net.ipv4.conf.", ".forwarding"
 GENERAL = ("all", "default", "lo")
 POSSIBLE = 0.6
 _ASK = FollowUp(
-    "by which device the packets that are lost come in",
+    "on which device the lost packets come in",
     "ip route get ADDRESS; tcpdump -ni any host ADDRESS",
     "they come in on the device that does not forward: this is the cause",
 )

@@ -39,9 +39,10 @@ CATEGORIES = (Category.WRONG_ROUTE, Category.NETWORK_MANAGER, Category.ASYMMETRI
 NAME = "gateways-compete"
 POSSIBLE = 0.6
 ASK = FollowUp(
-    "which default route the host has, and whether what fails has to leave by the other device",
+    "which default route the host has, and whether what fails has to leave through the other "
+    "device",
     "ip route show default; ip route get ADDRESS; ip rule",
-    "it leaves by the wrong device: take the gateway out of that device's configuration",
+    "it leaves through the wrong device: remove the gateway from that device's configuration",
 )
 
 
@@ -89,10 +90,10 @@ def _report(one: str, other: str, spans: tuple[Span, ...], *, sure: bool) -> Fin
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Both {one} and {other} are given a default gateway, by the same metric.",
+        claim=f"Both {one} and {other} are given a default gateway, with the same metric.",
         evidence=spans,
-        reasoning=("Of two default routes with one metric the kernel uses the first.",),
-        breaks=("what has to leave by the other device, answers to its clients included",),
+        reasoning=("Of two default routes with the same metric, the kernel uses the first.",),
+        breaks=("what has to leave through the other device, answers to its clients included",),
         prevention="Configure a gateway on one device only, or tables and rules for the others.",
         certainty=1.0 if sure else POSSIBLE,
         asks=() if sure else (ASK,),

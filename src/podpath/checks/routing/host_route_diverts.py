@@ -94,13 +94,13 @@ def _report(route: Route, around: Route) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"A route of its own sends {address} to {gateway}, while the rest of {around.prefix} "
-            f"goes to {way}."
+            f"A host route sends {address} to {gateway}, while the rest of {around.prefix} goes "
+            f"to {way}."
         ),
         evidence=spans_of((route, around)),
         reasoning=("The longest prefix wins, so the route to the single address counts.",),
         breaks=(f"packets to {address}, if {gateway} does not know it",),
-        prevention="Remove host routes with the machine that they lead to.",
+        prevention="Remove a host route together with the machine that it leads to.",
         certainty=POSSIBLE,
         asks=(
             FollowUp(

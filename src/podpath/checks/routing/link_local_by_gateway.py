@@ -61,16 +61,16 @@ def check(case: Case) -> Iterator[Finding]:
                 "no route of its own to it."
             ),
             evidence=(stated.span,),
-            reasoning=("No router passes on what is for a link-local address.",),
-            breaks=(f"packets to {dst}, answers to it among them",),
-            prevention="Watch that each pod's address has its route on the host.",
+            reasoning=("No router forwards packets to a link-local address.",),
+            breaks=(f"packets to {dst}, including answers",),
+            prevention="Check that each pod's address has its route on the host.",
             certainty=POSSIBLE,
             proves=LOSSES,
             asks=(
                 FollowUp(
                     f"whether {dst} is the address of a pod or of a tunnel's end on this host",
                     f"ip route show {dst}; ip -br link; ip -br addr",
-                    "it is, and there is no route by its device: answers to it are lost",
+                    "it is, and there is no route through its device: answers to it are lost",
                 ),
             ),
             marks=(str(gateway), str(answer.link)),

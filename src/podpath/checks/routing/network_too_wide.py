@@ -89,9 +89,9 @@ def _report(address: Address, route: Route) -> Finding:
             "and covers it."
         ),
         evidence=spans_of((route,)),
-        reasoning=("The longest prefix wins, so the default route is not asked.",),
+        reasoning=("The longest prefix wins, so the default route is not used.",),
         breaks=(f"traffic to {address} and the rest of {route.prefix} that is behind a router",),
-        prevention="Give devices the netmask of the network that is really on them.",
+        prevention="Give each device the netmask of the network it is really on.",
         certainty=POSSIBLE,
         asks=(
             FollowUp(

@@ -61,8 +61,8 @@ TOLD = 0.7
 ASK = FollowUp(
     "where the address that fails is",
     "ip route get ADDRESS (on the host); docker network ls; docker network inspect bridge",
-    "the host reaches it by another device than the container's bridge: give the bridge another "
-    "range",
+    "the host reaches it through a device other than the containers' bridge: give the bridge "
+    "another range",
 )
 
 

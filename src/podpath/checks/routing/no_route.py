@@ -120,7 +120,10 @@ def _report(netns: Netns, routes: list[Route], missed: _Unreached) -> Finding:
         claim=f"No route of {where} leads to {goal}, and there is no default route.",
         evidence=(*spans[:QUOTED], missed.span),
         reasoning=(
-            "The list of routes is whole, and the kernel answers ENETUNREACH where none fits.",
+            (
+                "The list of routes is complete, and the kernel answers ENETUNREACH where none "
+                "matches."
+            ),
         ),
         breaks=(f"everything from {where} to {goal}",),
         prevention="Alert where the default route is missing (ip route show default).",

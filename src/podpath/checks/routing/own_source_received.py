@@ -133,7 +133,7 @@ def _report_logged(message: Message) -> Finding:
         reasoning=(
             "No packet from outside may have one of the host's own addresses as its source.",
         ),
-        breaks=(f"what {src} and {message.values['dst']} send each other by {device}",),
+        breaks=(f"what {src} and {message.values['dst']} send each other through {device}",),
         prevention="Break the loop, or give the second host an address of its own.",
         certainty=LOGGED,
         asks=(ask,),

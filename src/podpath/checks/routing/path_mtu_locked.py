@@ -51,18 +51,20 @@ def check(case: Case) -> Iterator[Finding]:
             check=NAME,
             severity=Severity.FAULT,
             claim=(
-                f"The kernel believes that the path to {answer.dst} carries {answer.mtu} bytes: an "
-                "ICMP error told it even less."
+                f"The kernel believes that the path to {answer.dst} carries {answer.mtu} bytes: "
+                "an ICMP error reported even less."
             ),
             evidence=(stated.span,),
-            reasoning=("The kernel locks the MTU only where an error names one below its least.",),
+            reasoning=(
+                "The kernel locks the MTU only if an error names one below the minimum (min_pmtu).",
+            ),
             breaks=(f"packets of more than {answer.mtu} bytes to {answer.dst}",),
             prevention="Find out what sends ICMP errors with a next-hop MTU of 0.",
             certainty=POSSIBLE,
             proves=frozenset({FailureKind.HANGS}),
             asks=(
                 FollowUp(
-                    f"who told the MTU of the path to {answer.dst}, and what fails with it",
+                    f"what reported the MTU of the path to {answer.dst}, and what fails with it",
                     f"tcpdump -nv -i any 'icmp[0] = 3 and icmp[1] = 4'; ip route get {answer.dst}",
                     "an error with mtu 0: its sender is at fault, and large packets are lost",
                 ),

@@ -134,15 +134,18 @@ def _report(case: Case, prefix: Prefix, spans: tuple[Span, ...]) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"No route of this node leads to {prefix}: packets to pods there take the default.",
+        claim=(
+            f"No route of this node leads to {prefix}: packets to pods there take the default "
+            "route."
+        ),
         evidence=spans,
         reasoning=("The table is shown in full, and has the route of this node's own pods.",),
         breaks=(f"connections from this node and its pods to {prefix}",),
-        prevention="Watch that each node has a route to the range of each other one.",
+        prevention="Check that each node has a route to the range of every other node.",
         certainty=LIKELY if likely else POSSIBLE,
         asks=(
             FollowUp(
-                f"who is to add the route to {prefix}",
+                f"what should add the route to {prefix}",
                 "kubectl get nodes -o custom-columns=NAME:.metadata.name,CIDR:.spec.podCIDR; "
                 "kubectl get pods -A -o wide | grep -e flannel -e calico -e kube-router",
                 "the plugin's agent: its log says why it did not; the cloud: look at its table",

@@ -120,7 +120,10 @@ def _report(
         claim=f"The range of the {one} overlaps with that of {other}.",
         evidence=spans,
         reasoning=(
-            "An address in both counts as one of the two, and is never reached as the other.",
+            (
+                "An address in both is treated as belonging to one of the two, and is never "
+                "reached as the other."
+            ),
         ),
         breaks=("traffic to addresses in both ranges",),
         prevention="Plan the ranges of pods, services, nodes and VPNs together.",

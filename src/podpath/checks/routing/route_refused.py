@@ -175,7 +175,7 @@ def _report_misplaced(answer: RouteAnswer, stated: Stated, route: Route) -> Find
             f"{route.prefix} is connected to {link}: its refusal may say nothing of real packets."
         ),
         evidence=(stated.span, *shown),
-        reasoning=("The answer is true of the device that is asked about, and of no other.",),
+        reasoning=("The answer holds for the device that was asked about, and for no other.",),
         breaks=(f"packets from {answer.src}, if they come in on {answer.iif}",),
         prevention="Ask with iif of the device that the packets come in on.",
         certainty=MISPLACED,

@@ -159,9 +159,9 @@ def _report(first: Route, second: Route, *, sure: bool) -> Finding:
     spans = tuple(span for span in (first.span, second.span) if span is not None)
     name = "default routes" if first.prefix.length == 0 else f"routes to {first.prefix}"
     ask = FollowUp(
-        "which of the two leads to what fails",
+        "which of the two leads to the destination that fails",
         "ip route get ADDRESS; ip route show; tcpdump -ni any host ADDRESS",
-        "packets leave by the first, and only the second leads to what fails: remove the first",
+        "packets leave through the first, and only the second leads there: remove the first",
     )
     return Finding(
         check=NAME,

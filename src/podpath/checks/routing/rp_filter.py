@@ -159,7 +159,7 @@ def _report_card(seen: Sighting, mode: tuple[int, Known[str]], card: str) -> Fin
         ),
         evidence=tuple(span for span in spans if span is not None),
         reasoning=(
-            "Of two cards in one network each answers ARP for the addresses of both.",
+            "With two cards in one network, each answers ARP for the addresses of both.",
             f"rp_filter is 1, the larger of all and {seen.link}.",
         ),
         breaks=(f"what is bound to {card}",),
@@ -168,9 +168,9 @@ def _report_card(seen: Sighting, mode: tuple[int, Known[str]], card: str) -> Fin
         certainty=CARD,
         asks=(
             FollowUp(
-                "by which card the route back goes, and which MAC its neighbors have for each",
+                "through which card the route back goes, and which MAC its neighbors have for each",
                 f"ip route get {seen.packet.src}; sysctl -a | grep -e arp_ignore -e arp_announce",
-                f"by {card}: what comes in on {seen.link} is dropped",
+                f"through {card}: what comes in on {seen.link} is dropped",
             ),
         ),
         marks=("rp_filter", mode[1].value, str(seen.link)),
@@ -228,7 +228,7 @@ def _report_told(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"The reverse-path filter drops what comes in by {device} from there: the route back "
+            f"The reverse-path filter drops what comes in on {device} from there: the route back "
             f"uses {back.device}."
         ),
         evidence=tuple(span for span in spans if span is not None),
@@ -239,7 +239,7 @@ def _report_told(
         certainty=TOLD,
         asks=(
             FollowUp(
-                f"whether the packets come in by {device}",
+                f"whether the packets come in on {device}",
                 f"tcpdump -ni {device}; nstat -az TcpExtIPReversePathFilter",
                 "they do, and the counter grows: the filter drops them",
             ),
@@ -303,13 +303,13 @@ def _report_alone(name: str, fact: Known[str], off: Known[str] | None) -> Findin
             ),
             "On a device without an address of its own, 2 is as strict as 1.",
         ),
-        breaks=(f"packets that come in on {name} from where the route back uses another device",),
+        breaks=(f"packets that come in on {name} and whose route back uses another device",),
         repairs=(_loosen(IfName(name), "0"),),
         prevention=PREVENTION,
         certainty=ALONE,
         asks=(
             FollowUp(
-                f"whether the way back to what comes in on {name} is another device",
+                f"whether the route back for what comes in on {name} uses another device",
                 f"ip route get SOURCE; ip addr show {name}; nstat -az TcpExtIPReversePathFilter",
                 "another device, and the counter grows: the filter drops the packets",
             ),

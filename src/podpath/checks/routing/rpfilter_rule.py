@@ -163,10 +163,12 @@ def _report_lease(spans: tuple[Span, ...]) -> Finding:
         severity=Severity.FAULT,
         claim=(
             "A reverse-path rule in the host's firewall may drop requests for a lease: they come "
-            "from 0.0.0.0, to which no route leads back by their device."
+            "from 0.0.0.0, to which no route leads back through their device."
         ),
         evidence=spans,
-        reasoning=("The way back to 0.0.0.0 is the default route at best, by another device.",),
+        reasoning=(
+            "The route back to 0.0.0.0 is at best the default route, through another device.",
+        ),
         breaks=("leases from a server on this host",),
         prevention="Let the rule return for UDP from port 68 to port 67.",
         certainty=POSSIBLE,
@@ -187,11 +189,11 @@ def _report_shown(spans: tuple[Span, ...]) -> Finding:
         severity=Severity.FAULT,
         claim=(
             "A reverse-path rule in the host's firewall may drop packets for which it finds no "
-            "route back by their device."
+            "route back through their device."
         ),
         evidence=spans,
         reasoning=("It looks up the route back without the marks and rules of the reply.",),
-        breaks=("what comes in by a device that the route back does not use",),
+        breaks=("what comes in on a device that the route back does not use",),
         prevention="Make such rules loose on hosts with containers, VPNs or policy routing.",
         certainty=POSSIBLE,
         asks=(

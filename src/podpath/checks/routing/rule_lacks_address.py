@@ -116,21 +116,25 @@ def _report(address: Address, rules: list[PolicyRule], said: Complaint, *, sure:
         claim=f"The node has policy rules for the addresses of other pods, but none for {address}.",
         evidence=(*list_spans(rules)[-QUOTED:], said.span),
         reasoning=(
-            "Without a rule of its own, its packets take the main table, whatever card it is of.",
+            (
+                "Without a rule of its own, its packets use the main table, whichever card it "
+                "belongs to."
+            ),
         ),
         breaks=(f"packets from and to {address}",),
-        prevention="Keep systemd-networkd off rules that it did not set.",
+        prevention="Keep systemd-networkd from removing rules that it did not set.",
         certainty=1.0 if sure else LIKELY,
         marks=(str(address),),
         asks=()
         if sure
         else (
             FollowUp(
-                f"whether {address} is a pod's of this node, and by which card its packets leave",
+                f"whether {address} belongs to a pod of this node, and through which card its "
+                "packets leave",
                 f"kubectl get pods -A -o wide | grep {address}; ip route get 8.8.8.8 from {address}"
                 " iif DEVICE; journalctl -u systemd-networkd | tail",
-                "it runs here, and the answer names another card than its address is of: its rules "
-                "are gone",
+                "it runs here, and the answer names a card other than the one of its address: its "
+                "rules are gone",
             ),
         ),
     )

@@ -101,20 +101,25 @@ def _report(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"What {address} sends goes to table {table} only if it is for {networks}: what is for "
-            f"{left_out} takes the main table."
+            f"What {address} sends goes to table {table} only if it is for {networks}: packets "
+            f"for {left_out} use the main table."
         ),
         evidence=(*spans_of(ranges), complaint.span),
-        reasoning=("Rules for an address that name a destination are for that one alone.",),
-        breaks=(f"connections between {address} and {left_out} that come in by the second card",),
+        reasoning=(
+            "A rule for an address that names a destination covers that destination alone.",
+        ),
+        breaks=(
+            f"connections between {address} and {left_out} that come in through the second card",
+        ),
         prevention="Tell the plugin of each network that is peered.",
         certainty=LIKELY,
         marks=(address, str(left_out)),
         asks=(
             FollowUp(
-                f"by which card {address} is asked, and by which its answers leave",
+                f"through which card requests to {address} come in, and through which its answers "
+                "leave",
                 f"ip route get {left_out} from {address} iif DEVICE; tcpdump -ni any host PEER",
-                "in by one and out by the other: this is the cause",
+                "in through one and out through the other: this is the cause",
             ),
         ),
     )

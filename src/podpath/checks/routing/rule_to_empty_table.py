@@ -148,7 +148,7 @@ def _report(host: Netns, rule: PolicyRule, nothing: Span, said: Complaint | None
             f"take the main table{way}."
         ),
         evidence=(*spans_of((rule,)), nothing, *spans_of((default, said))),
-        reasoning=("Where a table has no route that fits, the kernel goes on to the next rule.",),
+        reasoning=("Where a table has no matching route, the kernel goes on to the next rule.",),
         breaks=("what the rule is for, and the replies to it",),
         repairs=(
             Repair(
@@ -156,14 +156,16 @@ def _report(host: Netns, rule: PolicyRule, nothing: Span, said: Complaint | None
                 commands=(f"ip route add default via GATEWAY dev DEVICE table {table}",),
             ),
         ),
-        prevention="Set a table's routes together with the rule, by what configures the device.",
+        prevention=(
+            "Set a table's routes together with the rule, in the configuration of the device."
+        ),
         certainty=1.0 if sure else likely,
         marks=(table, *([str(rule.src)] if rule.src is not None else [])),
         asks=()
         if sure
         else (
             FollowUp(
-                "which way the failing packets take",
+                "which way the failing packets go",
                 f"ip route get DESTINATION from SOURCE; ip route show table {table}; ip rule",
                 f"main's: table {table} lacks its route",
             ),

@@ -100,8 +100,8 @@ def _report(rule: PolicyRule, defaults: list[Route], namespace: Netns) -> Findin
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Rule {rule.priority}{where} sends what main knows only through its default route to "
-            f"table {table}{by}."
+            f"Rule {rule.priority}{where} sends what the main table reaches only through its "
+            f"default route to table {table}{by}."
         ),
         evidence=spans_of((rule, *defaults)),
         reasoning=(

@@ -188,21 +188,21 @@ def _report(complaint: Complaint, card: _SecondCard, *, named: bool, near: bool)
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Requests to {address} that come in by {device} from other networks are answered "
+            f"Requests to {address} that come in through {device} from other networks are answered "
             f"through {way}: the {which} leads there, and no rule covers that address."
         ),
         evidence=(*spans_of((card.default, card.idle or card.own)), complaint.span),
-        reasoning=("The way back is looked up by the destination alone.",),
-        breaks=(f"connections from beyond {card.own.prefix} that come in by {device}",),
-        prevention="Give each card that is asked from outside a table and a rule of its own.",
+        reasoning=("The way back is looked up by destination alone.",),
+        breaks=(f"connections from beyond {card.own.prefix} that come in through {device}",),
+        prevention="Give each card that is reached from outside a table and a rule of its own.",
         certainty=NAMED if named else POSSIBLE,
         proves=LOSSES if named and near else frozenset(),
         marks=(str(way), str(address)),
         asks=(
             FollowUp(
-                f"by which device answers from {address} leave",
+                f"through which device answers from {address} leave",
                 f"ip rule; ip route get CLIENT from {address}; tcpdump -ni any host CLIENT",
-                f"by {way}: the second card needs a table and a rule of its own",
+                f"through {way}: the second card needs a table and a rule of its own",
             ),
         ),
     )

@@ -97,7 +97,7 @@ def _report(route: Route, hidden: Route) -> Finding:
         breaks=(f"every connection from this node and its pods to {route.prefix}",),
         repairs=(
             Repair(
-                title="delete the route that hides it",
+                title="delete the route that hides the other node's range",
                 commands=(f"ip route del {route.prefix} dev {device}",),
             ),
         ),

@@ -90,7 +90,7 @@ def _report(seen: Sighting, held: InterfaceAddress, route: Route) -> Finding:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"Packets to {packet.dst} leave by {seen.link} with {packet.src}, the address of "
+            f"Packets to {packet.dst} leave through {seen.link} with {packet.src}, the address of "
             f"{held.link}, and nobody answers."
         ),
         evidence=tuple(span for span in spans if span is not None),
@@ -98,13 +98,14 @@ def _report(seen: Sighting, held: InterfaceAddress, route: Route) -> Finding:
             "The source was chosen for another destination, which was translated after that.",
         ),
         breaks=(f"connections of the host that end up at {packet.dst}",),
-        prevention="Give the range of services a route by the card of the pods' network.",
+        prevention="Give the service range a route through the card of the pods' network.",
         certainty=LIKELY,
         asks=(
             FollowUp(
-                "which way the service's own address takes, and whether answers come elsewhere",
+                "which way packets to the service's own address go, and whether answers come in "
+                "elsewhere",
                 f"ip route get SERVICE; tcpdump -ni {held.link} host {packet.dst}",
-                f"the service's address goes by {held.link}: give it a route by {seen.link}",
+                f"they leave through {held.link}: give the address a route through {seen.link}",
             ),
         ),
         marks=(str(packet.src), str(seen.link)),

@@ -61,11 +61,13 @@ def _report(route: Route, span: Span, last: Span) -> Finding:
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"No rule looks up table {table}, which has the default route by {ways}.",
+        claim=f"No rule looks up table {table}, which has the default route through {ways}.",
         evidence=(span, last),
-        reasoning=("The list of rules is whole; a table counts only where a rule names it.",),
-        breaks=(f"what is meant to leave by {ways}",),
-        prevention="Watch the number of rules (ip rule | wc -l), and who else writes them.",
+        reasoning=("The list of rules is complete; a table counts only if a rule names it.",),
+        breaks=(f"what is meant to leave through {ways}",),
+        prevention=(
+            "Watch the number of rules (ip rule | wc -l), and find out what else writes them."
+        ),
         certainty=LIKELY,
         proves=LOSSES,
         asks=(

@@ -92,7 +92,8 @@ def _report(route: Route, gateway: Address, told: Complaint, *, sure: bool) -> F
         severity=Severity.FAULT,
         claim=(
             f"The route to {route.prefix} leads into a tunnel via {gateway}, which is an end of "
-            "what fails and not a node's address: nothing is ever sent through the tunnel."
+            "the failing connection and not a node's address: nothing is ever sent through the "
+            "tunnel."
         ),
         evidence=tuple(spans),
         reasoning=("The next hop of a route into a tunnel is the node that decapsulates it.",),

@@ -76,7 +76,10 @@ def _check_answers(case: Case) -> Iterator[Finding]:
             ),
             evidence=(stated.span,),
             reasoning=(
-                "Unless a rule on this host translates the address before, it leaves by the VPN.",
+                (
+                    "Unless a rule on this host translates the address first, it leaves through "
+                    "the VPN."
+                ),
             ),
             breaks=(f"connections to service {title} from this host",),
             prevention="Choose ranges of services and pods that no VPN's route covers.",
@@ -102,8 +105,8 @@ def _check_halves(namespace: Netns) -> Iterator[Finding]:
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"{HALVES[0]} and {HALVES[1]} send everything without a longer prefix by the VPN's "
-            f"device {device}; the default route is not used."
+            f"{HALVES[0]} and {HALVES[1]} send everything without a longer prefix through the "
+            f"VPN's device {device}; the default route is not used."
         ),
         evidence=spans_of(found),
         reasoning=("Both halves are longer than any default route.",),
@@ -112,7 +115,7 @@ def _check_halves(namespace: Netns) -> Iterator[Finding]:
         certainty=POSSIBLE,
         asks=(
             FollowUp(
-                "which way the packets that fail take",
+                "which way the failing packets go",
                 f"ip route get ADDRESS; tcpdump -ni {device} net PODS",
                 f"packets with the pods' addresses on {device}: the VPN takes them",
             ),
