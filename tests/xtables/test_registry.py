@@ -8,8 +8,8 @@ import pytest
 
 from podpath.evidence.iptables.rule_line import parse_rule_line
 from podpath.xtables.extension import MatchExtension, OptionMeaning, TargetExtension
-from podpath.xtables.legality import ALL_TABLES
-from podpath.xtables.registry import EXTENSIONS, MATCHES
+from podpath.xtables.legality import ALL_TABLES, DESTINATION_NAT, SOURCE_NAT
+from podpath.xtables.registry import EXTENSIONS, MATCHES, TARGETS
 
 OPTIONS = [
     (match.name, name, option)
@@ -50,3 +50,13 @@ def test_what_the_lab_draws_can_be_read(name: str, spelling: str, option: Option
         assert not rule.unread
         assert option.read is not None
         assert callable(option.read(value))
+
+
+def test_targets_of_nat_stand_on_the_side_of_the_routing_that_they_rewrite() -> None:
+    """Those that rewrite destinations stand before it, those that rewrite sources behind it."""
+    before = {"PREROUTING", "OUTPUT"}
+    hooks = {name: target.hooks for name, target in TARGETS.items() if target.tables == {"nat"}}
+    placed = {name: at for name, at in hooks.items() if at}
+
+    assert {name for name, at in placed.items() if at <= before} == DESTINATION_NAT
+    assert {name for name, at in placed.items() if not at & before} == SOURCE_NAT

@@ -47,5 +47,9 @@ BASE_CHAINS: Mapping[str, tuple[str, ...]] = {
 """The tables, each with its base chains."""
 ALL_TABLES = frozenset(BASE_CHAINS)
 ALL_HOOKS = frozenset(name for names in BASE_CHAINS.values() for name in names)
+SOURCE_NAT = frozenset({"MASQUERADE", "SNAT"})
+"""Targets of nat that rewrite where a packet comes from: they stand behind the routing."""
+DESTINATION_NAT = frozenset({"DNAT", "REDIRECT"})
+"""Targets of nat that rewrite where a packet goes: they stand before the routing."""
 DROP_TABLES = ALL_TABLES - {"nat"}
 """iptables itself refuses DROP in nat (`nft_handle`, `filter_table` 1.8)."""

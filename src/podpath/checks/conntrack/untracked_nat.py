@@ -42,13 +42,13 @@ from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
 from podpath.node.nftables import NftRule
+from podpath.xtables.legality import DESTINATION_NAT
 
 CATEGORIES = (Category.CONNTRACK_INVALID, Category.HOST_FIREWALL, Category.MASQUERADE_MISSING)
 NAME = "untracked-nat"
 POSSIBLE = 0.6
 """Where nothing shows which connections of containers use the port."""
 IPVS_TRACKS = "net.ipv4.vs.conntrack"
-_TRANSLATES = frozenset({"DNAT", "REDIRECT"})
 _ENDS = frozenset({"ACCEPT", "RETURN"})
 _PLAIN = frozenset({"comment", "tcp", "udp", "multiport"})
 """Matches that ask for no more than ports."""
@@ -172,7 +172,7 @@ def _list_translated(case: Case) -> Iterator[_Traffic]:
         for chain in chains_in(table).values():
             for rule in chain.rules:
                 target = rule.target.name if rule.target is not None else ""
-                if target in _TRANSLATES and len(ports_of(rule) or ()) == 1:
+                if target in DESTINATION_NAT and len(ports_of(rule) or ()) == 1:
                     yield _read_rule(rule, table.family)
     tracks = case.node.host.sysctls.get(IPVS_TRACKS)
     if isinstance(tracks, Known) and tracks.value == "1":

@@ -40,12 +40,12 @@ from podpath.net.provenance import Span
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
 from podpath.node.node import HOST
+from podpath.xtables.legality import SOURCE_NAT
 
 CATEGORIES = (Category.MASQUERADE_MISSING, Category.SOURCE_ADDRESS)
 NAME = "exempt-from-snat"
 LIKELY = 0.8
 """The far side may also let only the node's address pass for another reason."""
-_TRANSLATES = frozenset({"SNAT", "MASQUERADE"})
 _LEAVES = frozenset({"RETURN", "ACCEPT"})
 
 
@@ -84,7 +84,7 @@ def _find_exception(chain: Chain, address: Address) -> tuple[Rule, Rule] | None:
     """Return the rule of a chain that lets an address leave as it is, and the one below it that
     would translate.
     """
-    translating = [rule for rule in chain.rules if _target(rule) in _TRANSLATES]
+    translating = [rule for rule in chain.rules if _target(rule) in SOURCE_NAT]
     for rule in chain.rules:
         below = next((one for one in translating if one.position > rule.position), None)
         if below is not None and _target(rule) in _LEAVES and _is_for(rule, address):

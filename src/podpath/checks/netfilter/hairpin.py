@@ -39,12 +39,12 @@ from podpath.net.addresses import Address
 from podpath.net.complaints import Complaint
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule, Table
+from podpath.xtables.legality import SOURCE_NAT
 
 CATEGORIES = (Category.HAIRPIN, Category.MASQUERADE_MISSING)
 NAME = "hairpin"
 LIKELY = 0.8
 """With br_netfilter, the answer of a neighbor on the bridge is translated back after all."""
-_TRANSLATES = frozenset({"MASQUERADE", "SNAT"})
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -84,7 +84,7 @@ def _find_kept(table: Table, destination: Address) -> Rule | None:
 
 
 def _translates(rule: Rule) -> bool:
-    return rule.target is not None and rule.target.name in _TRANSLATES
+    return rule.target is not None and rule.target.name in SOURCE_NAT
 
 
 def _leaves_out(rule: Rule, destination: Address) -> bool:

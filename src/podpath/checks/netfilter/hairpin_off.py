@@ -42,6 +42,7 @@ from podpath.net.messages import MessageKind
 from podpath.net.provenance import Span
 from podpath.net.statements import PortSwitch
 from podpath.node.case import Case
+from podpath.xtables.legality import SOURCE_NAT
 
 CATEGORIES = (Category.HAIRPIN, Category.BRIDGE_CONFIGURATION)
 NAME = "hairpin-off"
@@ -82,7 +83,7 @@ def _find_mapped(case: Case, own: Complaint) -> Iterator[Finding]:
     workload's own packets back to it.
     """
     typed = list(statements_of(case, TypedRule))
-    hidden = any(rule.target in {"SNAT", "MASQUERADE"} for rule, _ in typed)
+    hidden = any(rule.target in SOURCE_NAT for rule, _ in typed)
     others = any(one.works and one.source in WORKLOADS for one in case.complaints)
     for rule, stated in typed:
         written = rule.action in {RuleEdit.APPEND, RuleEdit.INSERT}

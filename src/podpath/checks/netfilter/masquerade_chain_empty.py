@@ -32,11 +32,11 @@ from podpath.checks.topology import find_chain, find_tables
 from podpath.net.provenance import list_spans
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule, Table
+from podpath.xtables.legality import SOURCE_NAT
 
 CATEGORIES = (Category.MASQUERADE_MISSING,)
 NAME = "masquerade-chain-empty"
 _OWN = re.compile(r"FLANNEL-POSTRTG|WEAVE|IP-MASQ(?:-AGENT)?|CNI-[0-9a-f]{24}")
-_TRANSLATING = frozenset({"MASQUERADE", "SNAT"})
 
 
 def check(case: Case) -> Iterator[Finding]:
@@ -65,14 +65,14 @@ def _translates_nothing(table: Table, chain: Chain) -> bool:
     own = [
         rule
         for rule in chain.rules
-        if rule.target is None or rule.target.name in {*_TRANSLATING, *table.chains}
+        if rule.target is None or rule.target.name in {*SOURCE_NAT, *table.chains}
     ]
     others = [
         rule
         for other in chains
         if not other.name.startswith("KUBE-")
         for rule in other.rules
-        if rule.target is not None and rule.target.name in _TRANSLATING
+        if rule.target is not None and rule.target.name in SOURCE_NAT
     ]
     shown = chain.complete and all(
         other.complete for other in chains if not other.name.startswith("KUBE-")

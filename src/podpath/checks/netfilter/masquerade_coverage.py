@@ -46,10 +46,11 @@ from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.netfilter import Chain, Rule
 from podpath.node.node import HOST
+from podpath.xtables.legality import SOURCE_NAT
 
 CATEGORIES = (Category.MASQUERADE_MISSING, Category.MASQUERADE_UNWANTED)
 NAME = "masquerade-coverage"
-_TRANSLATES = frozenset({"MASQUERADE", "SNAT", "NETMAP"})
+_TRANSLATES = SOURCE_NAT | {"NETMAP"}
 _ENDS = frozenset({"RETURN", "ACCEPT"})
 EXCEPTED = 0.6
 """Where hosts in a wide exception may have routes to the pods, as in a cloud's own network."""

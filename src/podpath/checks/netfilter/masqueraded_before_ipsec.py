@@ -36,10 +36,10 @@ from podpath.net.technologies import Technology
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
 from podpath.node.node import XfrmPolicy
+from podpath.xtables.legality import SOURCE_NAT
 
 CATEGORIES = (Category.RULE_ORDER, Category.MASQUERADE_UNWANTED, Category.TUNNEL_CONFIGURATION)
 NAME = "masqueraded-before-ipsec"
-_REWRITES = frozenset({"MASQUERADE", "SNAT"})
 _SPARES = frozenset({"ACCEPT", "RETURN"})
 
 
@@ -57,7 +57,7 @@ def check(case: Case) -> Iterator[Finding]:
         rules = [path.rule for chain in base for path in list_paths(chains, chain)]
         for policy in (*outgoing, *told):
             first = next((rule for rule in rules if _decides(rule, policy)), None)
-            if first is not None and _name(first) in _REWRITES:
+            if first is not None and _name(first) in SOURCE_NAT:
                 yield _report(case, first, policy)
                 return
 
@@ -89,7 +89,7 @@ def _name(rule: Rule) -> str:
 
 def _decides(rule: Rule, policy: XfrmPolicy) -> bool:
     """Tell whether a rule ends the chain for what a policy is for, or may spare it."""
-    if _name(rule) not in _REWRITES | _SPARES:
+    if _name(rule) not in SOURCE_NAT | _SPARES:
         return False
     spares = _name(rule) in _SPARES
     if spares and any(match.name == "policy" for match in rule.matches):

@@ -45,6 +45,7 @@ from podpath.checks.firewall import owner_of, tables_named
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule, Table
 from podpath.node.netfilter_text import emit_rule
+from podpath.xtables.legality import DESTINATION_NAT
 
 CATEGORIES = (Category.STALE_DNAT,)
 NAME = "shadowed-dnat"
@@ -91,7 +92,7 @@ def _translates(path: Path) -> bool:
     rule = path.rule
     if (
         rule.target is None
-        or rule.target.name not in ("DNAT", "REDIRECT")
+        or rule.target.name not in DESTINATION_NAT
         or (rule.unread and not rule.hidden)
     ):
         return False
