@@ -317,9 +317,8 @@ def _write_reproducers(
             smallest = shrink_case(generate(result.seed, os.uname().release), differs)
             difference = run_case(smallest, tracer).differences
             shown = (line for each in difference for line in _notes(each.predicted, each.observed))
-            if smallest.frame is None:
-                sent = smallest.probe
-            else:
+            sent = str(smallest.probe)
+            if smallest.frame is not None:
                 sent = f"a frame from {smallest.probe.netns}: {smallest.frame}"
             notes = (f"case {result.seed}: {sent}", *shown)
             (folder / f"{result.seed}.sh").write_text(

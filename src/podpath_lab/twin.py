@@ -232,9 +232,11 @@ def _listening_ports(prediction: Conversation, probe: Probe) -> tuple[int, ...]:
     arrived = {probe.dport}
     for branch in prediction.branches:
         for trace in branch.traces:
-            has_arrived = isinstance(trace.outcome, Delivered | Transmitted)
-            if trace.direction is Direction.ORIGINAL and has_arrived:
-                arrived.add(trace.outcome.packet.dport)
+            end = trace.outcome
+            if trace.direction is not Direction.ORIGINAL:
+                continue
+            if isinstance(end, Delivered | Transmitted):
+                arrived.add(end.packet.dport)
     return tuple(sorted(arrived - {0}))
 
 

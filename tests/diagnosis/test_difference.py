@@ -31,6 +31,7 @@ from podpath.report.diff_json import render_diff_json
 from podpath.report.diff_text import render_diff
 from podpath.report.style import Style
 from podpath.testing.nodes import given_cilium, given_netns, given_node, probe
+from podpath.xtables.legality import ChainPolicy
 from tests.checks.nodes import address, chain, link, listing, netns, node, route, rule, span, table
 from tests.command import podpath
 from tests.datapath.given import given_rules, given_tables
@@ -61,7 +62,7 @@ def forward(*targets: str) -> Chain:
     """Make a chain of jumps."""
     return Chain(
         name="FORWARD",
-        policy="ACCEPT",
+        policy=ChainPolicy.ACCEPT,
         rules=tuple(rule("FORWARD", at, name) for at, name in enumerate(targets, 1)),
     )
 

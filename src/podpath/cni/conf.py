@@ -252,9 +252,7 @@ def _choose_version(file: ConfFile, value: Mapping[str, object]) -> str | ConfPr
     if wrong is not None:
         return ConfProblem("P2", file.name, line, f"{wrong!r} is no version")
     known = [entry for entry in offered if (parse_version(entry) or CURRENT) <= CURRENT]
-    if known:
-        return max(known, key=lambda entry: parse_version(entry) or CURRENT)
-    return single
+    return max(known, key=lambda entry: parse_version(entry) or CURRENT) if known else single
 
 
 def _read_flags(file: ConfFile, value: Mapping[str, object]) -> tuple[str, ...] | ConfProblem:

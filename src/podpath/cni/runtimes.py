@@ -84,10 +84,12 @@ def judge_containerd(files: Sequence[ConfFile], settings: RuntimeSettings) -> Ru
                 RuntimeDecision(file.name, "not reached", f"{networks[0].file} comes first", "D1")
             )
             continue
-        if len(file.content or b"") > SIZE_LIMIT:
-            found = ConfProblem("D2", file.name, 1, f"it is larger than {SIZE_LIMIT} bytes")
-        else:
-            found = parse_network(file, files, drop_ins=settings.drop_ins)
+        is_large = len(file.content or b"") > SIZE_LIMIT
+        found = (
+            ConfProblem("D2", file.name, 1, f"it is larger than {SIZE_LIMIT} bytes")
+            if is_large
+            else parse_network(file, files, drop_ins=settings.drop_ins)
+        )
         if isinstance(found, ConfProblem):
             decisions.append(RuntimeDecision(file.name, "fails", found.why, found.row, found.line))
             rest = waiting[len(decisions) :]

@@ -206,7 +206,7 @@ def _emit_operand(expression: nft.Expression) -> str:
 
 
 def _emit_hash(expression: nft.Hash) -> str:
-    words = [expression.kind]
+    words: list[str] = [expression.kind]
     if expression.key is not None:
         words.append(emit_expression(expression.key))
     words.append(f"mod {expression.mod}")

@@ -73,10 +73,9 @@ def render_brief(diagnosis: Diagnosis) -> list[str]:
     """Render three lines: the verdict, the line that decides, the cure or the question."""
     first = find_first(diagnosis)
     headline = " ".join(line.strip() for line in render_headline(diagnosis, Style()))
+    spans: Sequence[Span] = [span for one in diagnosis.forbids for span in one.spans]
     if first is not None:
         spans = first.evidence
-    else:
-        spans = [span for one in diagnosis.forbids for span in one.spans]
     lines = [headline, quote(spans[0]) if spans else "no deciding line"]
     if first is not None and first.certainty == 1 and diagnosis.verdict is Verdict.FAULT:
         repairs = first.repairs

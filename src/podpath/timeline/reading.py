@@ -252,10 +252,9 @@ def _gather(found: Sequence[_Log], readings: Sequence[LogReading], notes: Iterab
         for log, reading in zip(found, readings, strict=True)
         if not log.row.sparse and (span := _span(reading)) is not None
     )
+    reach = reach_of(readings)
     if spans:
         reach = Reach(min(span.first for span in spans), max(span.last for span in spans))
-    else:
-        reach = reach_of(readings)
     unplaced = any(math.isnan(sum(reading.times)) for reading in readings)
     return Logs(
         readings=tuple(readings),

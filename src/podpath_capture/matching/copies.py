@@ -199,6 +199,4 @@ def leave_out_repeats(joined: Joined, rows: Numbers, *, repeating: bool) -> Numb
     again[order[1:]] = near
     named = ident != 0
     shown_twice = repeating or (named.any() and 2 * int((again & named).sum()) >= int(named.sum()))
-    if not shown_twice:
-        return rows[~(again & named)]
-    return rows[~again]
+    return rows[~again] if shown_twice else rows[~(again & named)]

@@ -336,7 +336,9 @@ def _member(member: SetMember, *, named: bool) -> SetMember:
 
 def _native_table(table: NftTable) -> NftTable:
     """Return a table of IPv6 beside one of IPv4; one of family inet stands twice."""
-    family, name = "ip6" if table.family == "ip" else table.family, f"{table.name}6"
+    family, name = table.family, f"{table.name}6"
+    if family is nft.NftFamily.IP:
+        family = nft.NftFamily.IP6
     chains = {key: _native_chain(chain, family, name) for key, chain in table.chains.items()}
     sets = {
         key: replace(each, types=_types(each.types), elements=_map(each.elements))
@@ -345,7 +347,7 @@ def _native_table(table: NftTable) -> NftTable:
     return replace(table, family=family, name=name, chains=chains, sets=sets)
 
 
-def _native_chain(chain: NftChain, family: str, table: str) -> NftChain:
+def _native_chain(chain: NftChain, family: nft.NftFamily, table: str) -> NftChain:
     rules = tuple(
         rule._replace(family=family, table=table, statements=_map(rule.statements))
         for rule in chain.rules

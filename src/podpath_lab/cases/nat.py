@@ -112,10 +112,9 @@ def _draw_endpoints(chance: Random, endpoints: list[Address], probe: Probe) -> l
     rules = [make_rule(_dnat(to), protocol=protocol)]
     if len(endpoints) > 1 and chance.random() < 0.3:
         mode = MatchOption("mode", (chance.choice(("random", "nth")),))
-        if mode.values == ("random",):
-            share = (MatchOption("probability", ("0.50000000000",)),)
-        else:
-            share = (MatchOption("every", ("2",)), MatchOption("packet", ("0",)))
+        share = [MatchOption("probability", ("0.50000000000",))]
+        if mode.values == ("nth",):
+            share = [MatchOption("every", ("2",)), MatchOption("packet", ("0",))]
         match = Match("statistic", (mode, *share))
         rules.insert(
             0, make_rule(_dnat(f"{endpoints[1]}:{port}"), protocol=protocol, matches=(match,))

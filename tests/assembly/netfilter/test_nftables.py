@@ -11,10 +11,11 @@ from podpath.evidence.nft import json as nft_json
 from podpath.evidence.nft import text as nft_text
 from podpath.net.provenance import Known, Source
 from podpath.node.netfilter import Chain, Netfilter, Table
-from podpath.xtables.legality import ChainPolicy, TableFlavour
+from podpath.xtables.legality import ChainPolicy, TableFlavour, TableName
 
 DATA = Path(__file__).parents[2] / "data" / "nftables"
 RULE = "table ip t { chain c { type filter hook input priority 0; RULE }\n}"
+OWNED = RULE.replace("ip t", "ip filter")
 
 
 def assemble(
@@ -50,8 +51,10 @@ def test_text_and_json_of_one_moment_are_one_listing() -> None:
 def test_a_table_of_iptables_is_left_to_its_own_output() -> None:
     """What iptables-save shows is not read again."""
     shown = Chain(name="c", rules=(), policy=ChainPolicy.ACCEPT)
-    owned = Table(name="t", family=4, flavour=TableFlavour.NFT, chains={"c": Known(shown)})
-    text = RULE.replace("RULE", "counter accept")
+    owned = Table(
+        name=TableName.FILTER, family=4, flavour=TableFlavour.NFT, chains={"c": Known(shown)}
+    )
+    text = OWNED.replace("RULE", "counter accept")
 
     assert (0, 1) == (
         len(assemble(text, tables=(owned,)).listing.items),
@@ -64,8 +67,10 @@ def test_a_base_chain_that_iptables_does_not_show_is_walked() -> None:
     there are some.
     """
     shown = Chain(name="INPUT", rules=(), policy=ChainPolicy.ACCEPT)
-    owned = Table(name="t", family=4, flavour=TableFlavour.NFT, chains={"INPUT": Known(shown)})
-    (table,) = assemble(RULE.replace("RULE", "drop"), tables=(owned,)).listing.items
+    owned = Table(
+        name=TableName.FILTER, family=4, flavour=TableFlavour.NFT, chains={"INPUT": Known(shown)}
+    )
+    (table,) = assemble(OWNED.replace("RULE", "drop"), tables=(owned,)).listing.items
 
     assert ["c"] == list(table.chains)
 

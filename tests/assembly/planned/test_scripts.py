@@ -179,7 +179,7 @@ def test_flushing_takes_what_iptables_nft_made_too() -> None:
     """It is one ruleset to the kernel; what the legacy program made stays."""
     tables = tuple(
         Table(name=TableName.FILTER, family=4, flavour=flavour, chains={})
-        for flavour in ("legacy", "nft")
+        for flavour in TableFlavour
     )
     held = Netfilter(tables=tables, complete=True)
     after, refused = run(replace(given_base(), netfilter={4: held}), "flush ruleset")

@@ -53,7 +53,9 @@ class _Run:
 
     def __init__(self, namespace: Netns) -> None:
         self.namespace = namespace
-        self.tables = {(one.family, one.name): one for one in namespace.nftables.items}
+        self.tables: dict[_Key, NftTable] = {
+            (one.family, one.name): one for one in namespace.nftables.items
+        }
         self.foreign: set[_Key] = set()
         """Tables that iptables-nft made."""
         for family, held in namespace.netfilter.items():

@@ -292,9 +292,8 @@ def _masquerade(
     own = namespace.primary_addresses(link.name, 4)
     address = own[0].address if own else STAND_IN
     skb.packet = before._replace(src=address)
-    if source is not None and is_endpoint(source):
-        pod = source
-    else:
+    pod: Link | None = source
+    if source is None or not is_endpoint(source):
         pod = _endpoint_link(walk, namespace, before.src)
     walk.learned.bpf[BpfKey(BpfMap.MASQUERADE, _inverse(skb.packet))] = BpfTranslation(
         before.src, before.sport, pod

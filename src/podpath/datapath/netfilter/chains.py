@@ -187,7 +187,7 @@ class Traversal:
 
     def _policy(self) -> Verdict | None:
         source = self.base.source
-        policy = source.policy
+        policy: str | None = source.policy
         if policy is None and self.table.source.name in FILTERING:
             options = (
                 Option("ACCEPT", "accept what no rule decides on"),

@@ -82,9 +82,8 @@ def route_input(choices: Choices, namespace: Namespace, flow: FlowKey, link: Lin
     if is_any_watched(flow.dst, flow.src):
         return _route(choices, namespace, flow, link)
     decisions: dict[object, InputRoute] = namespace.decisions
-    if namespace.routing(flow.dst.family).custom:
-        key = flow
-    else:
+    key: object = flow
+    if not namespace.routing(flow.dst.family).custom:
         key = (flow.dst, flow.src, link.name, flow.tos)
     decided = decisions.get(key)
     if decided is None:

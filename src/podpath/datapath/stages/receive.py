@@ -185,10 +185,9 @@ def _refuse_address(walk: Walk, skb: Skb) -> Dropped | None:
     loopback = next((each for each in (packet.src, packet.dst) if each.is_loopback), None)
     if loopback is None and not packet.src.is_multicast:
         return None
+    reason: routes.LoopbackFromWire | routes.MartianSource = routes.MartianSource(packet.src)
     if loopback is not None:
         reason = routes.LoopbackFromWire(loopback, link.name)
-    else:
-        reason = routes.MartianSource(packet.src)
     walk.trace.step(
         StageName.IP_RECEIVE, skb, IP6, packet, StepDecision.DROP, reason, link=link.name
     )

@@ -176,9 +176,7 @@ def assumed_maximum(namespace: Namespace, setting: DeviceSetting, device: str) -
 
 
 def _likeliest(fact: Fact[str]) -> str:
-    if isinstance(fact, Known):
-        return fact.value
-    return fact.options[0].value
+    return fact.value if isinstance(fact, Known) else fact.options[0].value
 
 
 def forwarding(choices: Choices, namespace: Namespace, device: str) -> bool:

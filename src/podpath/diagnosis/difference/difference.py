@@ -14,6 +14,7 @@ from podpath.net.provenance import Listing, Span
 from podpath.node.change import Change
 from podpath.node.netfilter import Chain, Table
 from podpath.node.node import HOST, Netns, Node
+from podpath.xtables.legality import TableFlavour
 
 T = TypeVar("T")
 
@@ -26,7 +27,7 @@ class ChainPlace:
 
     netns: str
     family: Family
-    flavour: str
+    flavour: TableFlavour
     table: str
     here: Chain
     there: Chain
