@@ -71,4 +71,4 @@ def test_rules_name_their_chain() -> None:
 
 def test_prefixes_keep_their_length() -> None:
     """Expressions are spelled as nft does."""
-    assert "fib saddr . iif oif" == emit_expression(nft.Fib(("saddr", "iif"), nft.FibResult.OIF))
+    assert "fib saddr . iif oif" == emit_expression(nft.Fib(("saddr", "iif"), nft.NftFibResult.OIF))

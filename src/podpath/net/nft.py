@@ -64,7 +64,7 @@ class CtDirection(StrEnum):
     REPLY = "reply"
 
 
-class FibResult(StrEnum):
+class NftFibResult(StrEnum):
     """What a look into the routing tables returns."""
 
     OIF = "oif"
@@ -185,7 +185,7 @@ class Fib(NamedTuple):
     """A look into the routing tables: `fib saddr . iif oif`, `fib daddr type`."""
 
     flags: tuple[str, ...]
-    result: FibResult
+    result: NftFibResult
 
 
 class TcpOption(NamedTuple):

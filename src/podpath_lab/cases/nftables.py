@@ -268,12 +268,12 @@ class _Drawing:
         if hook == "prerouting" and self.chance.random() < 0.5:
             return nft.NftMatch(
                 nft.Comparison.EQUAL,
-                nft.Fib(("saddr", "iif"), nft.FibResult.OIF),
+                nft.Fib(("saddr", "iif"), nft.NftFibResult.OIF),
                 nft.Literal(self.chance.choice(("missing", "exists"))),
             )
         return nft.NftMatch(
             nft.Comparison.EQUAL,
-            nft.Fib((self.chance.choice(("saddr", "daddr")),), nft.FibResult.TYPE),
+            nft.Fib((self.chance.choice(("saddr", "daddr")),), nft.NftFibResult.TYPE),
             nft.Literal(self.chance.choice(("local", "unicast"))),
         )
 

@@ -116,7 +116,7 @@ def _payload(body: JsonMapping) -> nft.Expression:
 def _fib(body: JsonMapping) -> nft.Expression:
     flags = body["flags"]
     asked = tuple(map(str, flags)) if isinstance(flags, list) else (str(flags),)
-    return nft.Fib(asked, nft.FibResult(str(body["result"])))
+    return nft.Fib(asked, nft.NftFibResult(str(body["result"])))
 
 
 def _number(body: JsonMapping, key: str) -> int:

@@ -146,7 +146,7 @@ def _parse_fib(words: TokenCursor) -> nft.Fib:
         flags.append(words.take())
     if not set(flags) <= _FIB_FLAGS:
         raise ValueError(f"expected what fib looks up, saw {flags}")
-    return nft.Fib(tuple(flags), nft.FibResult(words.take()))
+    return nft.Fib(tuple(flags), nft.NftFibResult(words.take()))
 
 
 def _parse_numgen(words: TokenCursor) -> nft.Numgen:

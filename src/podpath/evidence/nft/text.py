@@ -242,11 +242,7 @@ class NftReader:
             if _is_base(statement):
                 base, devices = parse_base(statement, family)
                 last = statement[-1].line
-            elif (
-                statement[0].text == "policy"
-                and statement[-1].text in {"accept", "drop"}
-                and len(statement) == 2
-            ):
+            elif _is_policy(statement):
                 base["policy"] = statement[1].text
             elif statement[0].text == "comment" and len(statement) == 2:
                 self._head(statement)
@@ -256,15 +252,15 @@ class NftReader:
         closing = self.tokens[self.place - 1]
         missing = [line for line in self.elided if first < line <= closing.line]
         span = self.ledger.span(first, last)
-        kind, hook = base.get("type", ""), base.get("hook", "")
-        is_known = kind in TYPES and hook in HOOKS
+        place = _place_of(base)
+        kind, hook = place or (nft.NftChainType.REGULAR, nft.NftHook.NONE)
         record = NftChainRecord(
             span=span,
             family=family,
             table=table,
             name=name,
-            type=nft.NftChainType(kind if is_known else ""),
-            hook=nft.NftHook(hook if is_known else ""),
+            type=kind,
+            hook=hook,
             priority=int(base.get("priority", "0")),
             policy=nft.NftPolicy(base.get("policy", "accept")),
             devices=devices,
@@ -273,8 +269,9 @@ class NftReader:
             in_line=bisect_left(lines, missing[0]) if missing else None,
         )
         self.ledger.records.insert(position, record)
-        if not is_known:
-            self.ledger.refuse(span, f"expected a chain of nft's, saw {family} {kind} hook {hook}")
+        if place is None:
+            saw = f"{family} {base['type']} hook {base['hook']}"
+            self.ledger.refuse(span, f"expected a chain of nft's, saw {saw}")
 
     def _read_rule(
         self, family: nft.NftFamily, table: str, chain: str, statement: list[Token]
@@ -366,6 +363,19 @@ def _holds_statements(heading: list[Token]) -> bool:
         "synproxy",
         "secmark",
     }
+
+
+def _place_of(base: Mapping[str, str]) -> tuple[nft.NftChainType, nft.NftHook] | None:
+    """Return what a chain is for and where it stands; None where nft knows no such thing."""
+    kind, hook = base.get("type", ""), base.get("hook", "")
+    if kind in TYPES and hook in HOOKS:
+        return nft.NftChainType(kind), nft.NftHook(hook)
+    return None
+
+
+def _is_policy(statement: list[Token]) -> bool:
+    names = statement[0].text == "policy" and len(statement) == 2
+    return names and statement[1].text in {"accept", "drop"}
 
 
 def _is_base(statement: list[Token]) -> bool:
