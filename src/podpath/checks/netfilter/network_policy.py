@@ -25,7 +25,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
@@ -114,7 +114,11 @@ def _report_denied(
     target = _spell_target(spec.at("podSelector"))
     place = spec.at(direction.lower()) or spec.at("policyTypes") or spec.at("podSelector") or spec
     where = f" in {policy.namespace}" if policy.namespace else ""
-    only = _is_only(policy, policies) and is_of_space(case, policy.namespace)
+    ours = is_of_space(case, policy.namespace) and _takes_all(spec.at("podSelector"))
+    proves = _CUT_OFF if ours and _is_only(policy, policies) else frozenset[FailureKind]()
+    nameless = direction == "Egress" and _is_nameless((policy, *others))
+    if ours and nameless:
+        proves |= _NAMELESS
     chosen_pods = [
         pod
         for pod in pods(case)
@@ -124,7 +128,8 @@ def _report_denied(
         check=NAME,
         severity=Severity.CAUSE,
         claim=(
-            f"The NetworkPolicy {policy.title} denies all {direction.lower()} of {target}{where}."
+            f"The NetworkPolicy {policy.title} denies all {direction.lower()} of {target}{where}"
+            f"{', and no policy there admits DNS (port 53)' if nameless else ''}."
         ),
         evidence=(place.line, *((spec.at("podSelector") or spec).line,), policy.span),
         reasoning=(
@@ -138,9 +143,31 @@ def _report_denied(
             "Ship policies for DNS and for each client together with one that denies everything."
         ),
         certainty=certainty,
-        proves=_CUT_OFF if only and _takes_all(spec.at("podSelector")) else frozenset(),
+        proves=proves,
         marks=(direction,),
     )
+
+
+def _is_nameless(policies: Sequence[ObjectSightings]) -> bool:
+    """Tell whether a table lists these policies, each is shown, and none lets port 53 out."""
+    whole = all(
+        one.at("spec") is not None and any(sight.tree.at("listed") for sight in one.sights)
+        for one in policies
+    )
+    rules = [rule for one in policies for rule in one.items_at("spec", "egress")]
+    return whole and not any(map(_may_be_of_dns, rules))
+
+
+def _may_be_of_dns(rule: Tree) -> bool:
+    """Tell whether a rule is for any port, or for one by which names may be asked for."""
+    ports = rule.items_at("ports")
+    return not ports or any(map(_is_of_dns, ports))
+
+
+def _is_of_dns(port: Tree) -> bool:
+    number, last = port.text_at("port"), port.text_at("endPort")
+    ranged = number.isdigit() and last.isdigit() and int(number) <= 53 <= int(last)
+    return not number or number in DNS_PORTS or ranged
 
 
 def _is_only(policy: ObjectSightings, policies: tuple[ObjectSightings, ...]) -> bool:
@@ -169,14 +196,8 @@ def _admits_dns(spec: Tree, policies: tuple[ObjectSightings, ...], policy: Objec
                 if rule.at("to") is None or other is not policy or _is_anywhere(rule):
                     return True
                 continue
-            for port in ports.items:
-                number, last = port.text_at("port"), port.text_at("endPort")
-                if (
-                    not number
-                    or number in DNS_PORTS
-                    or (number.isdigit() and last.isdigit() and int(number) <= 53 <= int(last))
-                ):
-                    return True
+            if any(map(_is_of_dns, ports.items)):
+                return True
     return spec.at("egress") is None
 
 

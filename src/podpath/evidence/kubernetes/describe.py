@@ -5,11 +5,12 @@ at the end.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from podpath.evidence.attempts.failures import parse_host
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
+from podpath.evidence.kubernetes.described_policy import is_policy
 from podpath.evidence.kubernetes.events import read_event
 from podpath.evidence.kubernetes.picked import Pick, parse_described
 from podpath.evidence.kubernetes.records import PodRecord, ServiceRecord
@@ -141,14 +142,22 @@ def _read_object(ledger: LineLedger, start: int, end: int, picked: Pick | None) 
         _add_service(ledger, fields, start, last)
     elif kind == "pod":
         _add_pod(ledger, fields, start, last)
-    shown = _KINDS.get(kind) or ("Node" if len(keys & _NODE) >= 2 else "")
+    placed = tuple(_place(ledger, field) for field in fields)
+    shown = _KINDS.get(kind) or _find_kind(keys, placed)
     shown = shown or (picked.kind if picked is not None else "")
     if shown:
-        placed = tuple(_place(ledger, field) for field in fields)
         for record in describe_object(
             shown, _value(fields, "Namespace") or "", name or "", placed, ledger.span(start, last)
         ):
             ledger.add(record)
+
+
+def _find_kind(keys: Collection[str], fields: Sequence[DescribedField]) -> str:
+    """Return what has the fields of a node or of a NetworkPolicy; empty for anything else."""
+    if len(_NODE.intersection(keys)) >= 2:
+        return "Node"
+    policy = any(field.key == "Spec" and is_policy(field.nested) for field in fields)
+    return "NetworkPolicy" if policy else ""
 
 
 def _place(ledger: LineLedger, field: _Field) -> DescribedField:

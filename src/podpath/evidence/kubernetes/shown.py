@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
+from podpath.evidence.kubernetes.described_policy import is_policy, read_policy
 from podpath.evidence.kubernetes.records import ApiObjectRecord
 from podpath.net.provenance import Span
 from podpath.net.trees import Tree
@@ -78,7 +79,9 @@ def parse_pairs(text: str, span: Span, sign: str = "=") -> Tree:
 def describe_object(
     kind: str, namespace: str, name: str, fields: tuple[DescribedField, ...], span: Span
 ) -> Iterator[ApiObjectRecord]:
-    """Yield a described Service with its Endpoints, Endpoints alone, a slice, a pod or a node."""
+    """Yield a described Service with its Endpoints, Endpoints alone, a slice, a pod, a node or a
+    NetworkPolicy.
+    """
     by_key = {field.key: field for field in reversed(fields)}
     labels, annotations = (
         _pairs_below(by_key.get("Labels"), "="),
@@ -119,6 +122,9 @@ def describe_object(
                 status=_node_status(by_key, span),
             ),
         )
+    elif kind == "NetworkPolicy" and "Spec" in by_key and is_policy(by_key["Spec"].nested):
+        spec = read_policy(by_key["Spec"].nested, by_key["Spec"].span)
+        yield _record(kind, namespace, name, nest(span, metadata=metadata, spec=spec))
     else:
         named = _value(by_key.get("Ingress Class"))
         classed = None if named is None else nest(span, ingressClassName=named)

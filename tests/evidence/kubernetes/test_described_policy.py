@@ -1,0 +1,103 @@
+"""A described NetworkPolicy has the fields of its API."""
+
+from __future__ import annotations
+
+from podpath.evidence import recognition
+from podpath.evidence.kubernetes.records import ApiObjectRecord
+from podpath.net.trees import Tree
+from tests.evidence.consoles import block
+
+POLICY = """Name:         shop-db
+Namespace:    shop
+Created on:   2024-06-04 07:12:55 +0000 UTC
+Labels:       <none>
+Annotations:  <none>
+Spec:
+  PodSelector:     app=db,tier in (back,store),!old
+  Allowing ingress traffic:
+    To Port: 5432/TCP
+    To Port: metrics/TCP
+    From:
+      NamespaceSelector: kubernetes.io/metadata.name=web
+      PodSelector: <none>
+    From:
+      IPBlock:
+        CIDR: 10.0.0.0/8
+        Except: 10.1.0.0/16, 10.2.0.0/16
+    ----------
+    To Port: <any> (traffic allowed to all ports)
+    From: <any> (traffic not restricted by source)
+  Allowing egress traffic:
+    <none> (Selected pods are isolated for egress connectivity)
+  Policy Types: Ingress, Egress"""
+ONE_WAY = """Name:         front
+Namespace:    shop
+Labels:       <none>
+Annotations:  <none>
+Spec:
+  PodSelector:     <none> (Allowing the specific traffic to all pods in this namespace)
+  Not affecting ingress traffic
+  Allowing egress traffic:
+    To Port: 53/UDP
+    To: <any> (traffic not restricted by destination)
+  Policy Types: Egress"""
+
+
+def plain(tree: Tree | None) -> object:
+    """Return a tree without its places."""
+    if tree is None or isinstance(tree.value, str):
+        return None if tree is None else tree.value
+    if isinstance(tree.value, tuple):
+        return [plain(item) for item in tree.value]
+    return {name: plain(field) for name, field in tree.value.items()}
+
+
+def spec_of(text: str) -> object:
+    """Return the specification of the one policy that a text describes."""
+    reading = recognition.read(block(text))
+    assert reading is not None
+    assert not reading.gaps
+    (record,) = [one for one in reading.records if isinstance(one, ApiObjectRecord)]
+    assert record.kind == "NetworkPolicy"
+    return plain(record.tree.at("spec"))
+
+
+def test_rules_peers_and_selectors_are_read() -> None:
+    """Each direction has its rules, each rule its ports and peers."""
+    ports = [{"protocol": "TCP", "port": "5432"}, {"protocol": "TCP", "port": "metrics"}]
+    web = {"matchLabels": {"kubernetes.io/metadata.name": "web"}}
+    around = {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16", "10.2.0.0/16"]}
+    tier = {"key": "tier", "operator": "In", "values": ["back", "store"]}
+    assert spec_of(POLICY) == {
+        "podSelector": {
+            "matchLabels": {"app": "db"},
+            "matchExpressions": [tier, {"key": "old", "operator": "DoesNotExist"}],
+        },
+        "ingress": [
+            {
+                "ports": ports,
+                "from": [{"namespaceSelector": web, "podSelector": {}}, {"ipBlock": around}],
+            },
+            {},
+        ],
+        "egress": [],
+        "policyTypes": ["Ingress", "Egress"],
+    }
+
+
+def test_a_direction_that_is_not_affected_has_no_field() -> None:
+    """Nor is it among the types; an empty selector takes all pods."""
+    assert spec_of(ONE_WAY) == {
+        "podSelector": {},
+        "egress": [{"ports": [{"protocol": "UDP", "port": "53"}]}],
+        "policyTypes": ["Egress"],
+    }
+
+
+def test_a_description_that_is_cut_has_no_specification() -> None:
+    """It would admit less than the policy does."""
+    cut = POLICY[: POLICY.index("    ----------")]
+    reading = recognition.read(block(cut))
+    assert reading is not None
+    found = [one for one in reading.records if isinstance(one, ApiObjectRecord)]
+    assert all(one.tree.at("spec") is None for one in found)
