@@ -73,6 +73,8 @@ class Unsettling(Enum):
     """It gives no reason, and the same event has a failure with one."""
     AGENT_DOWN = auto()
     """People say that the network plugin's own pods do not run, which is why."""
+    PAST = auto()
+    """A sentence below it says that it is of another time or host, or over."""
     XDP_QUEUE = auto()
     """Its driver says beside it that a queue hangs on which XDP sends."""
 

@@ -36,6 +36,7 @@ from podpath.diagnosis.spoken import (
     find_no_service,
     find_other_family,
     find_other_program,
+    find_past,
     find_rescue,
     find_supposed,
 )
@@ -132,6 +133,7 @@ RULES: Mapping[Unsettling, Callable[[Case, Finding], Iterator[Span]]] = {
     Unsettling.AGAIN: find_again,
     Unsettling.NOT_LOADED: find_not_loaded,
     Unsettling.SUPPOSED: find_supposed,
+    Unsettling.PAST: find_past,
     Unsettling.RESCUE: find_rescue,
     Unsettling.AGENT_DOWN: find_agent_down,
     Unsettling.REASON_BESIDE: find_reason_beside,
@@ -142,7 +144,7 @@ ALWAYS = frozenset({
     Unsettling.AGAIN,
 })  # fmt: skip
 """What leaves any fault open that messages tell."""
-NO_FAULT = frozenset({Unsettling.SUPPOSED})
+NO_FAULT = frozenset({Unsettling.SUPPOSED, Unsettling.PAST})
 """What says of anything that it is no fault."""
 NOT_THERE = NO_FAULT | {Unsettling.NOT_LOADED}
 """What says of anything, a possible fault too, that it is not there, or may not be."""

@@ -111,6 +111,24 @@ def find_supposed(_: Case, finding: Finding) -> Iterator[Span]:
         yield finding.evidence[0]
 
 
+def find_past(case: Case, finding: Finding) -> Iterator[Span]:
+    """Yield the sentence below the quoted lines, and nothing but blank ones between, that says that
+    they are of another time or host, or over.
+    """
+    quoted = list_quoted(case, finding)
+    last = max((one.span for one in quoted), key=lambda span: span.last_line, default=None)
+    for told in case.told if last is not None and len(quoted) == len(finding.evidence) else ():
+        lines = told.span.source.lines
+        between = lines[last.last_line : told.span.line - 1]
+        below = last.source.name == told.span.source.name and told.span.line > last.last_line
+        if told.circumstance is Circumstance.PAST and below and not any(map(_SAYS, between)):
+            yield told.span
+
+
+_SAYS = re.compile(r"[^\s`~]").search
+"""Anything but blanks and fences."""
+
+
 def find_rescue(case: Case, _: Finding) -> Iterator[Span]:
     """Yield the sentence that says that what runs is a rescue system: its kernel and devices are
     not the host's own.

@@ -14,8 +14,10 @@ from podpath.checks.registry import find_check
 from podpath.checks.said import find_said, is_of_container
 from podpath.checks.told import list_failing
 from podpath.diagnosis.beside import READ, find_named_by_command, list_devices, list_quoted
+from podpath.net.complaints import EndKind
 from podpath.net.messages import Message, MessageKind
 from podpath.net.provenance import Span
+from podpath.net.technologies import Technology
 from podpath.node.case import Case
 
 _TAKEN = re.compile(
@@ -31,6 +33,9 @@ _RESTORES = re.compile(r"\bip6?tables-(?:\w+-)?restore\b|\bnft\b.*-f\b")
 """Commands that load a file of rules."""
 _WARNS = re.compile(r"\bwarn(?:ing)?\b.{0,40}\b(?:failed|cannot|could not)\b", re.IGNORECASE)
 """What programs call a warning: they go on."""
+_CALLED_WARNING = re.compile(r"\s*Warning:", re.IGNORECASE)
+_ECHOED = re.compile(r"\s*\++ \S")
+"""A command that a shell prints before it runs it (set -x)."""
 _TYPED = re.compile(r"(?:sudo )?(?:ip6?tables|nft|ipset|ebtables)\b(?!\S*-restore)")
 _OF_ARGUMENTS = re.compile(r"\s*Error: Could not process rule: ")
 """What nft answers to a command that it was given as arguments: of a file it names the line."""
@@ -113,7 +118,7 @@ def find_perhaps_built_in(case: Case, finding: Finding) -> Iterator[Span]:
         span, source = message.span, message.span.source
         if _SOUGHT.search(span.text) is None:
             continue
-        if is_of_container(span):
+        if is_of_container(span) or _fails_inside(case):
             yield span
         following = span.last_line + 1
         beyond = source.lines[following - source.first_line : following - source.first_line + 1]
@@ -121,12 +126,26 @@ def find_perhaps_built_in(case: Case, finding: Finding) -> Iterator[Span]:
             yield Span(source, following, following)
 
 
+def _fails_inside(case: Case) -> bool:
+    """Tell whether people say that something fails in a container of LXC, in which programs run and
+    log as on a host, but whose folder of modules need not be the host's.
+    """
+    failing = list(list_failing(case))
+    inside = any(EndKind.CONTAINER in {one.source, one.target} for one in failing)
+    return inside and any(Technology.LXC in one.mentions for one in failing)
+
+
 def find_only_probed(case: Case, finding: Finding) -> Iterator[Span]:
-    """Yield what says that a program goes on without what it looked for: a warning of its start, or
-    that kube-proxy uses another mode than the one that needs IPVS.
+    """Yield what says that a program goes on without what it looked for: a warning of its start,
+    the next command that a shell echoes behind a warning (`set -x`), or that kube-proxy uses
+    another mode than the one that needs IPVS.
     """
     for message in list_quoted(case, finding):
         source = message.span.source
+        following = message.span.last_line + 1 - source.first_line
+        after = "".join(source.lines[following : following + 1])
+        if _CALLED_WARNING.match(message.span.text) and _ECHOED.match(after):
+            yield message.span
         if _PROBE.search(message.span.text) or _WARNS.search(message.span.text):
             yield message.span
         elif message.kind is MessageKind.MODULE_NOT_FOUND and _OF_IPVS.search(message.span.text):

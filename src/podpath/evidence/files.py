@@ -19,6 +19,7 @@ from podpath.evidence.documents.leftovers import find_leftovers
 from podpath.evidence.documents.mentions import find_emphasis, find_mentions
 from podpath.evidence.documents.prompts import match_prompt
 from podpath.evidence.documents.prose import reads_as_prose
+from podpath.evidence.documents.quoted import is_cut
 from podpath.evidence.documents.shapes import match_shape
 from podpath.evidence.formats import LIKELY
 from podpath.evidence.gathered import NOWHERE, BundlePlace, Evidence, make_gap
@@ -86,7 +87,9 @@ def parse_file(name: str, data: bytes, place: BundlePlace = NOWHERE) -> Evidence
         )
     parted = part_document(name, lines)
     found = _leave_line_open(parted.sources, text)
-    blocks = tuple(source for source in found if not is_inline(source, lines))
+    blocks = tuple(
+        source for source in found if not (is_inline(source, lines) or is_cut(source, lines))
+    )
     complaints = read_complaints(name, lines, blocks)
     told = read_circumstances(name, lines, blocks)
     if place.netns is not None or place.taken_at is not None:

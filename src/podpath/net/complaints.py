@@ -70,6 +70,9 @@ class Circumstance(StrEnum):
     WANTED_CLOSED = "what is to be closed is open"
     RENUMBERED = "a host has another address than before"
     RESCUE = "a rescue system runs in place of the host's own"
+    PAST = "what is shown above it is of another time or host, or over"
+    SOME_NODES = "it works by some nodes' addresses, and not by others'"
+    FIREWALL_RELOADED = "it begins when the firewall is loaded anew"
     AGENT_DOWN = "the network plugin's own pods do not run"
 
 

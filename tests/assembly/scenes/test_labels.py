@@ -78,6 +78,9 @@ def test_meaning_quotes_the_label() -> None:
         ("If the pod is restarted it is fine.", StateLikelihood.PLAIN),
         ("When I stop firewalld everything works:", StateLikelihood.GOOD),
         ("On the other machine everything works.", StateLikelihood.GOOD),
+        ("The old ones, for the record:", StateLikelihood.ELSEWHERE),
+        ("My previous configuration:", StateLikelihood.ELSEWHERE),
+        ("The old rules are still there:", StateLikelihood.PLAIN),
     ],
 )
 def test_a_condition_is_no_state(label: str, standing: StateLikelihood) -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from podpath.evidence.documents.complaints import MOST, read_complaints
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.provenance import Source
@@ -217,3 +218,11 @@ def test_a_clause_may_leave_its_verb_to_the_one_before(
 def test_what_is_wished_doubted_or_denied_does_not_work(text: str) -> None:
     """Nobody says of anything in these that it works now."""
     assert not [one for one in read_complaints("t", [text], ()) if one.works]
+
+
+def test_an_address_for_any_and_that_of_a_url_are_no_clients() -> None:
+    """A publication names any address of its host, a URL whom somebody connects to."""
+    text = "It is published on 0.0.0.0:8080: from the office http://192.0.2.7:8080 does not answer."
+    (one,) = read_complaints("ticket.md", (text,), ())
+
+    assert (one.addresses, one.sources) == ((Address.parse("192.0.2.7"),), ())

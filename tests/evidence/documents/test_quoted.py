@@ -52,6 +52,7 @@ def test_a_message_that_reads_as_a_sentence_is_found() -> None:
     [
         f"There is no `{TABLE_FULL}` in the log of the node.",
         f"We never saw `{TABLE_FULL}` on any of these hosts.",
+        f"Last week the node said `{TABLE_FULL}`; that is over.",
         "We thought of a full conntrack table, but the table is not full.",
         "The file `net.ipv4.ip_forward = 0` is what we looked for in the first place.",
     ],

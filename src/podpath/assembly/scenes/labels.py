@@ -51,6 +51,10 @@ _BAD_WORD = (
     r"fehlerhaft(?:e[rnms]?)?|schlecht(?:e[rnms]?)?|krank(?:e[rnms]?)?|"
     r"mal[oa]s?|rot[oa]s?|fall(?:a|ando|id[oa])|averiad[oa]|dañad[oa])"
 )
+_OLD = (
+    r"(?:old|previous|former|earlier)\s+(?:ones?|rules?|rule\s?sets?|chains?|tables?|routes?|"
+    r"config(?:uration)?s?|settings?|setup|state|file)(?!\w)(?![^.!?]*\b(?:still|again|remains?)\b)"
+)
 _FIX_WORD = (
     r"(?:fix\w*|repair\w*|cur(?:e|ed|ing)|mend\w*|chang\w+|restart\w*|reboot\w*|restor\w+|"
     r"recover\w*|load(?:ed|ing)?|enabl\w+|disabl\w+|remov\w+|delet\w+|add(?:ed|ing)?|set(?:ting)?|"
@@ -89,7 +93,8 @@ def _words() -> _StateWords:
             rf"(?<!\w)(?:the|a|another)\s+(?:\w+\s+)?{_GOOD_WORD}\s+one(?!\w)|"
             r"(?:正常|好|健康)的?(?:主机|节点|机器|服务器|宿主机)|"
             r"(?<!\w)(?:host|nodo|servidor|m[aá]quina)\s+(?:buen[oa]|san[oa]|correct[oa]|"
-            r"que\s+funciona)(?!\w)",
+            r"que\s+funciona)(?!\w)|"
+            rf"^\W*(?:(?:this|that|these|here)\s+(?:is|are|was|were)\s+)?(?:(?:the|my|our)\s+)?{_OLD}",
             re.IGNORECASE,
         ),
         good=re.compile(

@@ -31,16 +31,18 @@ _TABLE = tuple(
 def read_circumstances(
     name: str, lines: Sequence[str], sources: Iterable[Source]
 ) -> tuple[Told, ...]:
-    """Return what the prose of a document tells, each circumstance by the first sentence that does.
-    Never raises.
+    """Return what the prose of a document tells, each circumstance by the first sentence that does;
+    by each, where it is about what stands above. Never raises.
     """
     document = Source(name=name, lines=tuple(lines))
-    found: dict[Circumstance, Told] = {}
+    found: dict[tuple[Circumstance, int], Told] = {}
     for text, first, last in list_sentences(lines, list_taken(sources)):
         for one in find_circumstances(text):
             prefixes = tuple(find_prefixes(text))
             addresses = tuple(find_addresses(text))
-            found.setdefault(one, Told(one, Span(document, first, last), prefixes, addresses))
+            place = first if one is Circumstance.PAST else 0
+            span = Span(document, first, last)
+            found.setdefault((one, place), Told(one, span, prefixes, addresses))
     return tuple(found.values())
 
 

@@ -110,7 +110,8 @@ _WORKS = re.compile(
     r"ok)\b|\bsucceeds?\b|\bable to\b|"
     r"\bcan (?:ping|reach|connect|resolve|access|talk|be (?:reached|opened))\b|"
     r"\b(?:pods?|nodes?|hosts?|machines?|containers?|vms?|lan) (?:[\w`-]+ ){0,4}"
-    r"resolves? (?:the same |all |any |every |other |both )?names?\b|"
+    r"resolves? (?:(?:the same |all |any |every |other |both )?names?|it|them|fine|"
+    r"with (?:that|the same|this))\b|"
     r"\banswers?\b|\b(?:is|are|was|were) (?:still |all |both |always )?answered\b|"
     r"\bno (?:problem|trouble|failure)s?\b|"
     r"^(?:(?:all|the) )?(?:others?|other \w+|rest) (?:can|do|does)(?=[.,;!]|$)|"
@@ -231,7 +232,8 @@ _GETS_OUT = re.compile(
 )
 """Says of itself what does not work: addresses of another clause are of what does."""
 _SPACE = re.compile(
-    r"\b(?:in|of|from) (?:the )?namespace [`'\"]?(?P<name>(?!is\b|in\b|of\b|and\b)[a-z][a-z0-9-]+)"
+    r"\b(?:in|of|from) (?:the )?(?:namespace|ns) [`'\"]?"
+    r"(?P<name>(?!is\b|in\b|of\b|and\b)[a-z][a-z0-9-]+)"
 )
 _SPOKEN = re.compile(r"[A-Za-z][\w.@-]{2,}\w")
 _PROTOCOLS: tuple[tuple[int, re.Pattern[str]], ...] = (
@@ -400,12 +402,13 @@ def _find_ports(text: str) -> Iterator[int]:
 
 def _find_sources(text: str, verb: re.Match[str]) -> Iterator[Address]:
     """Yield the addresses of who connects: behind `from`, or before the verb where others stand
-    behind it.
+    behind it. A URL's is whom somebody connects to.
     """
     found = [
         (match.start(), address)
         for match in _ADDRESS.finditer(text)
         if (address := parse_host(match.group())) is not None
+        and not text.endswith("://", 0, match.start())
     ]
     behind: list[Address] = []
     before: list[Address] = []
@@ -420,9 +423,12 @@ def _find_sources(text: str, verb: re.Match[str]) -> Iterator[Address]:
 
 
 def _find_addresses(text: str) -> Iterator[Address]:
+    """Yield the addresses that a text names; 0.0.0.0 and :: stand for any, and nobody connects to
+    them.
+    """
     seen: set[Address] = set()
     for found in _ADDRESS.finditer(text):
         address = parse_host(found.group())
-        if address is not None and address not in seen:
+        if address is not None and address.value and address not in seen:
             seen.add(address)
             yield address

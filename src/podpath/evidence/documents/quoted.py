@@ -3,7 +3,7 @@ that no person wrote.
 
 Prose says nothing of a node's state, but the words of a program that it quotes are that program's:
 a title such as `failed to set bridge addr: "cni0" already has an IP address different from ...`
-names the cause. What a sentence says was not seen is not quoted for it.
+names the cause. What a sentence says was not seen, or is over, is not quoted for it.
 """
 
 from __future__ import annotations
@@ -27,10 +27,18 @@ _QUOTATION = re.compile(r"`+([^`]+)`+|[\"\u201c\u201e]([^\"\u201d\u201c]{25,})[\
 _DENIED = re.compile(
     (
         r"\b(?:no|not|never|without|none|nor|neither|instead of|unlike|isn't|wasn't|don't|doesn't|"
-        r"didn't|can't)\b"
+        r"didn't|can't|if you (?:see|get)|in case of)\b"
     ),
     re.IGNORECASE,
 )
+_OVER = re.compile(
+    r"[^.!?]{0,40}\b(?:that|this|which|it)(?:'s| is| was| has been) (?:now |since |already |all )?"
+    r"(?:over|solved|fixed|resolved|cured|sorted|history)\b|"
+    r"[^!?]{0,60}\b(?:I|we) (?:do not|don't|did not|didn't|never) (?:see|saw|get|got|have) "
+    r"(?:that|this|it)\b",
+    re.IGNORECASE,
+)
+"""What says of a quotation, behind it, that it belongs to the past, or was not seen."""
 _PRINTED = re.compile(
     r"^\W*(?:error|failed|unable|cannot|could not|warning|fatal|panic|[EWIF]\d{4} )|err(?:or)?=|"
     r"rpc error|(?::\s.*){2}|\d\d:\d\d:\d\d|^\[ *\d+\.\d+\]",
@@ -68,6 +76,14 @@ def find_quoted(
 def is_quoted(source: Source) -> bool:
     """Tell whether a source is a message out of prose: of it only messages are read."""
     return source.format == QUOTED
+
+
+def is_cut(source: Source, lines: Sequence[str]) -> bool:
+    """Tell whether a source is a message that a sentence quotes: the rest of its line is prose."""
+    if not is_quoted(source) or not 0 < source.first_line <= len(lines):
+        return False
+    line = lines[source.first_line - 1]
+    return source.lines[0] != line and reads_as_prose(line)
 
 
 def _list_spread(lines: Sequence[DocumentLine]) -> frozenset[int]:
@@ -118,9 +134,15 @@ def _cut_quoted(text: str) -> str:
     """Return what a line of prose quotes; the whole of a line that is no prose, or begins or parts
     its clauses as programs do.
     """
+    text = _QUOTATION.sub(_drop_past, text)
     if _PRINTED.search(text) is not None or not reads_as_prose(text):
         return text
     return " \u2026 ".join(_list_quoted(text))
+
+
+def _drop_past(found: re.Match[str]) -> str:
+    """Return a quotation, or nothing where what stands behind it says that it is over."""
+    return "" if _OVER.match(found.string, found.end()) else found.group()
 
 
 def _list_quoted(text: str) -> Iterator[str]:

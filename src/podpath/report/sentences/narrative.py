@@ -132,6 +132,7 @@ _DOUBTS: Mapping[Unsettling, str] = {
     Unsettling.RESCUE: "A rescue system was running, with a kernel and devices of its own.",
     Unsettling.OTHER_PROGRAM: "It is in the log of a program that nobody says is failing.",
     Unsettling.RUNS: "The pods of the program that said so are running and ready.",
+    Unsettling.PAST: "It is said to be of another time or host, or over.",
     Unsettling.REASON_BESIDE: "It gives no reason, and a failure in the same event gives one.",
     Unsettling.AGENT_DOWN: (
         "The network plugin's own pods are reported not to run, which is why: look at them first."
