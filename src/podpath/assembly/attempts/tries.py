@@ -372,12 +372,21 @@ def _place_failure(draft: NodeDraft, failure: CapturedFailure) -> Attempt:
 
 def _leaves(draft: NodeDraft, failure: CapturedFailure) -> bool:
     """Tell whether the host sends on what was captured, where the capture says no direction: the
-    client is in the network of another device, and the way to the server is by this one.
+    client is in the network of another device, and the way to the server is by this one. Where
+    nothing tells the host's networks or filters, no host forwards by the card that a packet came in
+    on.
     """
     start, server = failure.start, failure.server[0]
     if start.direction is not None:
         return start.direction == "out"
     home = draft.host.on_link(failure.client[0])
+    route = draft.host.route_to(server)
+    known = any(own.scope == "global" and not own.inferred for own in draft.host.addresses)
+    known |= any(
+        table.name == "filter" for one in draft.host.netfilter.values() for table in one.tables
+    )
+    if home is None and not known and route is not None and route.inferred:
+        return start.link in {hop.link for hop in route.nexthops}
     if home is None or home.link == start.link or draft.owner(server) is not None:
         return False
     beside, route = draft.host.on_link(server), draft.host.route_to(server)
