@@ -134,3 +134,24 @@ def test_a_list_of_all_nodes_selects_none() -> None:
 
     assert all(map(listed, whole))
     assert not any(map(listed, (*part, field)))
+
+
+def test_pods_listed_by_a_selector_are_chosen_by_the_same() -> None:
+    """A command that asks for other labels lists other pods."""
+    listed = """
+```
+$ kubectl get pods -o wide -l SELECTOR
+NAME    READY   STATUS    RESTARTS   AGE   IP           NODE
+web-0   1/1     Running   0          9d    10.244.1.5   node1
+$ kubectl get svc web -o wide
+NAME   TYPE        CLUSTER-IP   EXTERNAL-IP   PORT(S)   AGE   SELECTOR
+web    ClusterIP   10.96.0.20   <none>        80/TCP    5d    app=web,tier=front
+```
+"""
+    found = {}
+    for selector in ("tier=front,app==web", "app=web", "app!=web"):
+        case = case_of_document(listed.replace("SELECTOR", selector))
+        (service,) = see(case, "Service")
+        found[selector] = [pod.seen.name for pod in chosen(case, service)]
+
+    assert found == {"tier=front,app==web": ["web-0"], "app=web": [], "app!=web": []}

@@ -36,6 +36,11 @@ _WHOLE = re.compile(
     r"name|yaml|json)|\s+--show-labels|\s+--no-headers|\s*\|\s*(?:sort|awk\s+'\{[^}]*\}'))*\s*"
 )
 """Commands that list all objects of a kind that is of no namespace."""
+_SELECTION = re.compile(
+    r"\s(?:-l|--selector)[ =]?['\"]?(?P<pairs>[\w./-]+={1,2}[\w.-]+(?:,[\w./-]+={1,2}[\w.-]+)*)"
+    r"['\"]?(?=\s|$)"
+)
+"""What a command of kubectl lists pods by."""
 _REMEMBERED = 32
 """Kinds of objects, or sets of them, that are kept: as many as the checks of a case ask for."""
 
@@ -216,17 +221,32 @@ def selects(selector: Mapping[str, str], labels: Mapping[str, str]) -> bool:
 
 
 def chosen(case: Case, service: ObjectSightings) -> tuple[PodView, ...]:
-    """Return the pods that a service's selector chooses."""
+    """Return the pods that a service's selector chooses: by their labels, or as listed by a command
+    that asks for just these.
+    """
     selector = service.at("spec", "selector")
     wanted = {} if selector is None else selector.texts
     if not wanted:
         return ()
-    labeled = _pods_by_label(_ObjectsOfCase(case.objects))
-    return tuple(
-        pod
-        for pod in labeled.get(next(iter(wanted.items())), ())
-        if is_near(pod.seen.namespace, service.namespace) and selects(wanted, pod.labels or {})
-    )
+    held = _ObjectsOfCase(case.objects)
+    labeled = _pods_by_label(held).get(next(iter(wanted.items())), ())
+    found = [pod for pod in labeled if selects(wanted, pod.labels or {})]
+    found += _pods_by_selection(held).get(frozenset(wanted.items()), ())
+    return tuple(pod for pod in found if is_near(pod.seen.namespace, service.namespace))
+
+
+@lru_cache(1)
+def _pods_by_selection(
+    held: _ObjectsOfCase,
+) -> Mapping[frozenset[tuple[str, str]], Sequence[PodView]]:
+    """Return the pods without labels by those that the command asks for which lists them."""
+    found: dict[frozenset[tuple[str, str]], list[PodView]] = {}
+    for pod in _list_pods(held):
+        asked = _SELECTION.search(pod.seen.span.source.command or "")
+        if pod.seen.kind == "Pod" and pod.labels is None and asked is not None:
+            pairs = (pair.replace("==", "=").partition("=") for pair in asked["pairs"].split(","))
+            found.setdefault(frozenset((key, value) for key, _, value in pairs), []).append(pod)
+    return found
 
 
 @lru_cache(1)

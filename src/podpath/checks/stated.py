@@ -14,7 +14,7 @@ from podpath.node.node import Netns
 T = TypeVar("T")
 
 _INNER_BRIDGE = re.compile(
-    r"(?:docker\d|br-[0-9a-f]{12}|cni\d|cni-podman\d|podman\d|cbr\d|lxcbr\d|lxdbr\d|virbr\d|"
+    r"(?:docker\d|br-[0-9a-f]{4,12}|cni\d|cni-podman\d|podman\d|cbr\d|lxcbr\d|lxdbr\d|virbr\d|"
     r"kube-bridge|weave)$"
 )
 _PROMPT_HOST = re.compile(r"[\w.-]+\]?@\[?(?P<host>[A-Za-z0-9][\w.-]*)")

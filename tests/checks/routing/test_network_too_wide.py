@@ -52,3 +52,18 @@ def test_a_route_that_is_not_too_wide(route: str, more: str) -> None:
     and a neighbor that answers.
     """
     assert not findings(route, more)
+
+
+def test_the_network_of_the_container_that_asks_is_no_detour() -> None:
+    """An address behind `from` is who asks, and a bridge by its engine's name is the container's
+    own.
+    """
+    asked = TICKET.replace("Nothing on the host reaches 10.20.30.40", "{}").format
+    route = "10.20.0.0/16 dev {} proto kernel scope link src 10.20.0.1"
+    told = "From container 10.20.30.40 nothing reaches 192.0.2.9 (timeout)"
+    by_vlan = asked(told, route=route.format("eth0.20"), more="")
+    on_bridge = asked(
+        "Nothing on the host reaches 10.20.30.40", route=route.format("br-12ab"), more=""
+    )
+
+    assert [] == [*check(ticket_of(by_vlan)), *check(ticket_of(on_bridge))]

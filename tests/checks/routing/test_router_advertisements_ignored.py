@@ -204,3 +204,14 @@ def test_the_kernel_takes_advertisements_as_the_page_says(
     finally:
         for name in (host, router):
             run("ip", "netns", "del", name)
+
+
+@pytest.mark.parametrize(("metric", "found"), [(100, 0), (1024, 1)])
+def test_a_route_that_a_program_made_of_an_advertisement_was_received(
+    metric: int, found: int
+) -> None:
+    """The kernel's own routes have its metric, and expire once it ignores advertisements."""
+    route = f"default via fe80::1 dev eth0 proto ra metric {metric}"
+    case = case_of_document(f"{FAULT}\n```\n$ ip -6 route\n{route}\n```\n")
+
+    assert found == len(list(check(case)))

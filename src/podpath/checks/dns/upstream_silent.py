@@ -35,12 +35,16 @@ from podpath.checks.dns.resolver_cut_off import ASK as ASK_WAY
 from podpath.checks.dns.resolver_cut_off import find_other_silence
 from podpath.checks.dns.server_without_upstream import ASK as ASK_WHOM
 from podpath.checks.dns.server_without_upstream import OF_CLUSTER
-from podpath.checks.finding import Finding, FollowUp
+from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.ground import Ground
 from podpath.checks.objects import see
 from podpath.checks.said import Meaning, find_said, get_value, tell
+from podpath.checks.told import WORKLOADS
 from podpath.net.addresses import read_address
+from podpath.net.complaints import EndKind
+from podpath.net.failures import NAMES, FailureKind
 from podpath.net.messages import Message, MessageKind
+from podpath.net.protocols import ICMP
 from podpath.net.provenance import Span
 from podpath.node.case import Case
 
@@ -48,6 +52,8 @@ CATEGORIES = (Category.DNS_UPSTREAM, Category.DNS_CONFIGURATION)
 NAME = "upstream-silent"
 POSSIBLE, OWN_WAY = 0.6, 0.3
 """How likely it is the server; the latter where it answers others."""
+_OF_NAMES = NAMES | {FailureKind.NAME_NOT_RESOLVED}
+_RESOLVE = frozenset({"resolve", "resolves", "resolved", "lookup", "dig", "nslookup"})
 SETTLED_BY = frozenset({Ground.OUTSIDE_NAMES, Ground.OTHERS_ANSWERED})
 SETTLED_BESIDE = frozenset({Ground.OTHERS_ANSWERED})
 SERVICES = frozenset({"10.96.0.10", "10.43.0.10", "10.233.0.3", "10.152.183.10"})
@@ -117,7 +123,7 @@ def _report(case: Case, error: str, said: Sequence[Message]) -> Finding:
     place = f" {server}" if server else ""
     silent = f"The name server{place} to which queries are forwarded does not answer."
     claim = _ERRORS[error].format(server=place) if error else silent
-    beside = None if error else _find_beside(case, said)
+    beside = None if error else _find_beside(case, said) or _find_own_way(case)
     ask = ASK_REJECTS if error == "no route to host" else ASK
     meaning = Meaning(
         claim=claim,
@@ -130,7 +136,24 @@ def _report(case: Case, error: str, said: Sequence[Message]) -> Finding:
     found = tell(NAME, said, meaning)
     if beside is None:
         return replace(found, settled_by=SETTLED_BY)
-    return replace(found, evidence=(*found.evidence, beside), settled_by=SETTLED_BESIDE)
+    severity = Severity.CAUSE  # behind what keeps pods from sending at all
+    evidence = (*found.evidence, beside)
+    return replace(found, severity=severity, evidence=evidence, settled_by=SETTLED_BESIDE)
+
+
+def _find_own_way(case: Case) -> Span | None:
+    """Return the sentence that says that pods reach nothing outside, or that a node resolves names:
+    the server is only what shows first that pods get no answers.
+    """
+    for one in case.complaints:
+        asker = one.source or one.target
+        beyond = one.target is EndKind.OUTSIDE and one.failure not in _OF_NAMES
+        cut = one.protocol == ICMP or beyond
+        if not one.works and one.source in WORKLOADS and cut:
+            return one.span
+        if one.works and asker is EndKind.NODE and _RESOLVE & one.spoken:
+            return one.span
+    return None
 
 
 def _find_beside(case: Case, said: Sequence[Message]) -> Span | None:

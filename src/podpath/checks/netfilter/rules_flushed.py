@@ -34,8 +34,9 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Repair, Severity
 from podpath.checks.firewall import chains_of
 from podpath.checks.stated import has_inner_bridge, is_inner_bridge, statements_of
-from podpath.checks.told import is_of_cluster
+from podpath.checks.told import is_of_cluster, list_failing
 from podpath.checks.typed_policies import has_workloads
+from podpath.net.complaints import Circumstance
 from podpath.net.firewall import RuleEdit, TypedRule, ZoneSetting
 from podpath.net.introductions import is_remedy
 from podpath.net.provenance import Span
@@ -61,6 +62,8 @@ _RESTARTED = re.compile(
     r"host|machine)\b",
     re.IGNORECASE,
 )
+_QUOTES = frozenset({"documentation", "docs", "manual", "readme"})
+"""Words of a sentence that says what others say."""
 _ALL = re.compile(r"(?:.*\s)?firewall-cmd\b[^|]*--(?:get-active-zones|list-all-zones)\b[^|]*")
 _ENGINES = ("DOCKER", "KUBE-", "CNI-", "NETAVARK", "LIBVIRT_")
 _TABLES = frozenset({"filter", "nat"})
@@ -75,13 +78,15 @@ QUOTED = 2
 
 def check(case: Case) -> Iterator[Finding]:
     """Report what was typed that removes others' rules, unless it helped, the typed rules build the
-    chains up again, or whoever wrote them was started again afterwards.
+    chains up again, or whoever wrote them was started again afterwards; or what people say of a
+    failure that begins with it.
     """
     cures = {span for turn in case.turns if turn.is_cure for _, span in turn.changes}
     reloads = [one for one in case.change_commands if _MANAGERS.search(one.command)]
     writers = [one.span for one in case.change_commands if _WRITERS.search(one.command)]
     writers += list(_list_written_again(case))
-    spans = [*_list_flushes(case), *(change.span for change in reloads)]
+    told = _list_told(case)
+    spans = [*_list_flushes(case), *(change.span for change in reloads), *told]
     cures |= {one for one in spans if is_remedy(one.source.label or "")}
     spans = [one for one in spans if one not in cures and not _is_undone(one, writers)]
     if not spans or (case.complaints and not _has_engine(case)):
@@ -91,6 +96,14 @@ def check(case: Case) -> Iterator[Finding]:
     shown = dict.fromkeys((*spans, *left[:QUOTED], *missing[:QUOTED]))
     certainty = ABSENT if missing else TYPED
     yield _report(tuple(shown), 1.0 if left else certainty)
+
+
+def _list_told(case: Case) -> Iterator[Span]:
+    """Yield the sentences by which a failure begins when the firewall is loaded anew."""
+    for one in list_failing(case):
+        own = _QUOTES.isdisjoint(one.spoken)
+        if own and Circumstance.FIREWALL_RELOADED in one.circumstances:
+            yield one.span
 
 
 def _list_written_again(case: Case) -> Iterator[Span]:

@@ -23,13 +23,17 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.firewall import chains_of
-from podpath.net.addresses import Address
+from podpath.checks.told import BEHIND, LOSSES, list_failing
+from podpath.net.addresses import Address, Prefix
+from podpath.net.complaints import EndKind
 from podpath.node.case import Case
 from podpath.node.netfilter import Rule
+from podpath.node.node import Netns
 
 CATEGORIES = (Category.MASQUERADE_UNWANTED, Category.SOURCE_ADDRESS)
 NAME = "snat-source"
@@ -48,7 +52,32 @@ def check(case: Case) -> Iterator[Finding]:
         for rule in chain.rules:
             source = _find_source(rule)
             if source is not None and source not in own and source.family in families:
-                yield _report(rule, source)
+                found = _report(rule, source)
+                near = _is_on_link(case.node.host, rule, source) and _goes_out(case)
+                yield replace(found, proves=LOSSES) if near else found
+
+
+def _is_on_link(host: Netns, rule: Rule, source: Address) -> bool:
+    """Tell whether the rule is for what leaves by a device on whose own network the source is: a
+    router there asks for it by ARP, and only who has it answers.
+    """
+    wide = rule.dst is None and rule.protocol is None and not rule.unread
+    plain = wide and all(match.name == "comment" for match in rule.matches)
+    link = rule.out_link
+    return plain and any(
+        (link is None or (link.name == own.link and not link.negated))
+        and Prefix.of(own.address, own.length).covers(source)
+        for own in host.addresses.items
+        if own.span is not None and not own.address.is_loopback
+    )
+
+
+def _goes_out(case: Case) -> bool:
+    """Tell whether people say that what this host forwards gets no answers from outside."""
+    return any(
+        one.target is EndKind.OUTSIDE and one.source in BEHIND - {EndKind.OUTSIDE}
+        for one in list_failing(case)
+    )
 
 
 def _find_source(rule: Rule) -> Address | None:

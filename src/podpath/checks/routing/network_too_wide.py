@@ -27,7 +27,7 @@ from collections.abc import Iterator
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import is_inner_bridge, is_tunnel, spans_of, uplinks
-from podpath.checks.told import list_failing_addresses
+from podpath.checks.told import WORKLOADS, list_failing, list_failing_addresses
 from podpath.net.addresses import Address
 from podpath.node.case import Case
 from podpath.node.node import Netns
@@ -44,7 +44,9 @@ whose network may be a cloud's /16.
 
 def check(case: Case) -> Iterator[Finding]:
     """Report the first failing address that such a network covers."""
-    failing = sorted(list_failing_addresses(case), key=lambda one: (one.family, one.value))
+    asking = {end for one in list_failing(case) if one.source in WORKLOADS for end in one.sources}
+    ends = list_failing_addresses(case) - asking
+    failing = sorted(ends, key=lambda one: (one.family, one.value))
     for netns in case.node.namespaces.values():
         for address in failing if netns.routes.complete else ():
             route = _find_route(netns, address)

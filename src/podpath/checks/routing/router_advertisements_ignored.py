@@ -52,6 +52,11 @@ NAME = "router-advertisements-ignored"
 
 
 WITH_ADVERTISEMENTS = 6
+OF_KERNEL = 1024
+"""The metric of a default route that the kernel itself makes of an advertisement
+(IP6_RT_PRIO_USER): NetworkManager and networkd receive them whatever accept_ra says, and give
+others.
+"""
 QUOTED = 2
 """What is missing, in lines that are quoted."""
 EXPIRES, BY_PROGRAM = 0.5, 0.6
@@ -72,7 +77,9 @@ PREFIX, SUFFIX = "net.ipv6.conf.", ".accept_ra"
 
 
 def check(case: Case) -> Iterator[Finding]:
-    """Report devices that ignore advertisements, unless another default route is there."""
+    """Report devices that ignore advertisements, unless another default route is there, or one by
+    the device that a program made of an advertisement.
+    """
     host = case.node.host
     defaults = [
         route
@@ -83,8 +90,16 @@ def check(case: Case) -> Iterator[Finding]:
         route.type == "unicast" and route.protocol not in {"ra", "kernel"} for route in defaults
     ):
         return
+    received = {
+        str(hop.link)
+        for route in defaults
+        if route.protocol == "ra" and route.metric != OF_KERNEL
+        for hop in route.nexthops
+    }
     gone = (*_find_gone(case), *_find_unreachable(case), *_find_told(case))[:QUOTED]
     for device, accepts in _list_accepting(case):
+        if device in received:
+            continue
         forwarding = known_sysctl(host, f"{PREFIX}{device}.forwarding") or known_sysctl(
             host, f"{PREFIX}all.forwarding"
         )

@@ -23,7 +23,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
@@ -38,8 +38,9 @@ from podpath.checks.objects import (
     see,
 )
 from podpath.checks.told import list_lost
-from podpath.net.complaints import Complaint
+from podpath.net.complaints import Circumstance, Complaint
 from podpath.net.provenance import list_spans
+from podpath.net.technologies import Technology
 from podpath.net.trees import Tree
 from podpath.node.case import Case
 
@@ -60,7 +61,18 @@ def check(case: Case) -> Iterator[Finding]:
             found = [pod for pod in own if pod.seen.text_at("spec", "nodeName")]
             having = {pod.seen.text_at("spec", "nodeName") for pod in found}
             lacking = [node for node in nodes if node.name not in having] if found else []
-            yield _report(case, service, policy, found, lacking)
+            told = list(_list_partly(case, service, policy, own)) if name == POLICIES[0] else []
+            if told or lacking or not _is_of_source(case):
+                yield _report(case, service, policy, found, lacking, told)
+
+
+def _is_of_source(case: Case) -> bool:
+    """Tell whether people complain of the source that requests have, and of nothing that gets no
+    answer: the policy is what keeps it.
+    """
+    lost = list_lost(case)
+    changed = any(Technology.SOURCE_LOST in one.mentions for one in lost)
+    return changed and not any(one.failure for one in lost)
 
 
 def _list_by_name(case: Case, service: ObjectSightings) -> tuple[PodView, ...]:
@@ -80,12 +92,32 @@ def _list_told(
     """Yield the sentences by which a NodePort of the service gets no answer at one of some nodes'
     addresses.
     """
+    for one in _list_of_port(case, service):
+        if {str(address) for address in one.addresses} & set(addresses):
+            yield one
+
+
+def _list_of_port(case: Case, service: ObjectSightings) -> Iterator[Complaint]:
+    """Yield the sentences by which a NodePort of the service gets no answer."""
     found = {service.text_at("spec", "nodePort")}
     found |= {port.text_at("nodePort") for port in service.items_at("spec", "ports")}
-    for one in list_lost(case):
-        named = {str(address) for address in one.addresses}
-        if found & set(map(str, one.ports)) and named & set(addresses):
-            yield one
+    return (one for one in list_lost(case) if found & set(map(str, one.ports)))
+
+
+def _list_partly(
+    case: Case, service: ObjectSightings, policy: Tree, own: Sequence[PodView]
+) -> Iterator[Complaint]:
+    """Yield the sentences by which only some nodes answer a NodePort of the service, where all of
+    its pods are listed, and each has a node.
+    """
+    whole = own and all(
+        pod.seen.text_at("spec", "nodeName") and "|" not in (pod.seen.span.source.command or "|")
+        for pod in own
+    )
+    if whole and "|" not in (policy.span.source.command or ""):
+        for one in _list_of_port(case, service):
+            if Circumstance.SOME_NODES in one.circumstances:
+                yield one
 
 
 def _report(
@@ -94,6 +126,7 @@ def _report(
     policy: Tree,
     found: list[PodView],
     lacking: list[ObjectSightings],
+    told: Sequence[Complaint],
 ) -> Finding:
     ports = {
         port.text_at(field)
@@ -108,7 +141,7 @@ def _report(
         for failure in failures(case)
         if str(failure.dport) in ports and str(failure.dst) in addresses
     ]
-    tried += _list_told(case, service, addresses)
+    tried += (*_list_told(case, service, addresses), *told)
     certainty = 0.6 if lacking else 0.3
     where = f"; {', '.join(node.name for node in lacking[:3])} has none of them" if lacking else ""
     return Finding(
@@ -128,5 +161,5 @@ def _report(
         prevention="Let load balancers check the healthCheckNodePort.",
         certainty=1.0 if tried else certainty,
         marks=("Local",),
-        about=names_of_service(service),
+        about=frozenset() if tried else names_of_service(service),
     )

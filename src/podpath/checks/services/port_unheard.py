@@ -117,12 +117,12 @@ def _is_listener(socket: Socket) -> bool:
 
 
 def _report(case: Case, asked: AskedPort, claim: str, spans: Sequence[Span]) -> Finding:
-    who = "whoever asks" if asked.loopback else "clients from elsewhere"
+    who = "whoever asks is" if asked.loopback else "clients from elsewhere are"
     sure = asked.own and not is_translated(case, asked.port)
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
-        claim=f"Port {asked.port} of the host {claim}, so {who} is refused.",
+        claim=f"Port {asked.port} of the host {claim}, so {who} refused.",
         evidence=(*spans, asked.span),
         reasoning=(
             "The kernel answers a connection to a port without a listening socket with a reset.",
