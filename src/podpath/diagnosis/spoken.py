@@ -116,8 +116,10 @@ def find_past(case: Case, finding: Finding) -> Iterator[Span]:
     they are of another time or host, or over.
     """
     quoted = list_quoted(case, finding)
-    last = max((one.span for one in quoted), key=lambda span: span.last_line, default=None)
-    for told in case.told if last is not None and len(quoted) == len(finding.evidence) else ():
+    if not quoted or len(quoted) != len(finding.evidence):
+        return
+    last = max((one.span for one in quoted), key=lambda span: span.last_line)
+    for told in case.told:
         lines = told.span.source.lines
         between = lines[last.last_line : told.span.line - 1]
         below = last.source.name == told.span.source.name and told.span.line > last.last_line
