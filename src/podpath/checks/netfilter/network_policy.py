@@ -150,10 +150,7 @@ def _report_denied(
 
 def _is_nameless(policies: Sequence[ObjectSightings]) -> bool:
     """Tell whether a table lists these policies, each is shown, and none lets port 53 out."""
-    whole = all(
-        one.at("spec") is not None and any(sight.tree.at("listed") for sight in one.sights)
-        for one in policies
-    )
+    whole = all(map(_is_listed, policies))
     rules = [rule for one in policies for rule in one.items_at("spec", "egress")]
     return whole and not any(map(_may_be_of_dns, rules))
 
@@ -175,6 +172,12 @@ def _is_only(policy: ObjectSightings, policies: tuple[ObjectSightings, ...]) -> 
     near = [one for one in policies if is_near(one.namespace, policy.namespace)]
     listed = any(sight.tree.at("listed") is not None for sight in policy.sights)
     return listed and len(near) == 1
+
+
+def _is_listed(policy: ObjectSightings) -> bool:
+    """Tell whether a table lists a policy, and another output shows it."""
+    listed = any(sight.tree.at("listed") is not None for sight in policy.sights)
+    return listed and policy.at("spec") is not None
 
 
 def _labels(selector: Tree | None) -> Mapping[str, str]:
