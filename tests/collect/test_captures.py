@@ -257,11 +257,30 @@ def test_part_that_a_program_cut_out_is_no_all_clear(program: str, tmp_path: Pat
     """The whole capture shows nothing wrong; a filter's selection of it does not say so."""
     if shutil.which(program) is None:
         pytest.skip(f"{program} is not installed")
-    whole, part = tmp_path / "whole.pcap", tmp_path / "part.pcap"
-    whole.write_bytes(frames.pcap(talk()))
-    part.touch()
-    tmp_path.chmod(0o777)  # tcpdump reads and writes as another user
-    part.chmod(0o666)
-    subprocess.run(SELECTED[program], cwd=tmp_path, check=True, capture_output=True)
+    whole, part = _cut_out(program, tmp_path)
 
     assert [0, 3] == [podpath("capture", path).returncode for path in (whole, part)]
+
+
+def _cut_out(program: str, folder: Path) -> tuple[Path, Path]:
+    """Return a capture, and what a program makes of it."""
+    whole, part = folder / "whole.pcap", folder / "part.pcap"
+    whole.write_bytes(frames.pcap(talk()))
+    part.touch()
+    folder.chmod(0o777)  # tcpdump reads and writes as another user
+    part.chmod(0o666)
+    subprocess.run(SELECTED[program], cwd=folder, check=True, capture_output=True)
+    return whole, part
+
+
+@pytest.mark.skipif(shutil.which("tcpdump") is None, reason="tcpdump is not installed")
+def test_text_of_one_direction_is_no_all_clear(tmp_path: Path) -> None:
+    """tcpdump prints numbers relative to what this direction does not say."""
+    text = ["tcpdump", "-nn", "-tttt", "-r"]
+    codes = []
+    for path in _cut_out("tcpdump", tmp_path):
+        printed = path.with_suffix(".txt")
+        printed.write_bytes(subprocess.run([*text, path], check=True, capture_output=True).stdout)
+        codes.append(podpath("capture", printed).returncode)
+
+    assert [0, 3] == codes

@@ -199,7 +199,9 @@ def _look_through(kept: Kept) -> Kept:
             flows=flows, failures=kept.survey.failures, unshown=kept.survey.unshown
         )
     segments = analyse_segments(columns, flows)
-    kept = kept._replace(flows=flows, unshown=tuple(find_unshown(columns, flows, segments)))
+    printed = kept.printed is not None
+    unshown = find_unshown(columns, flows, segments, printed=printed)
+    kept = kept._replace(flows=flows, unshown=tuple(unshown))
     if len(columns) <= WHOLE:
         return kept
     failures = count_failures(columns, flows)
@@ -211,8 +213,12 @@ def _list_unshown(kept: Kept) -> Iterator[Gap]:
     for one in kept.unshown:
         span = _quote_packet(kept, one.row)
         packet = f"{'packet' if kept.printed is None else 'line'} {span.line}"
-        why = f"{packet} {one.what}: a filter or a sample left it out, or it went another way"
-        yield Gap(span, why, kind=GapKind.SELECTED)
+        yield Gap(span, say_unshown(packet, one.what), kind=GapKind.SELECTED)
+
+
+def say_unshown(packet: str, what: str) -> str:
+    """Say what a packet tells of others that are not shown, and what became of them."""
+    return f"{packet} {what}: a filter or a sample left it out, or it went another way"
 
 
 def _quote_packet(kept: Kept, row: int) -> Span:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from podpath.assembly.captured_case import assemble_captured
 from podpath.collect.capture_files import read_capture_files
 from podpath.collect.captures import End, Kept, show_ends
-from podpath.collect.printed_frames import list_printed
+from podpath.collect.printed_frames import find_unshown_frames, list_printed
 from podpath.evidence.gathered import Evidence
 from podpath.evidence.records import Reading
 from podpath.library.case import NodeCase
@@ -79,6 +80,18 @@ def follow_captures(
         thinned=matched.find_thinned(case.sightings),
     )
     return NodeCase(name=name, facts=followed, matched=matched)
+
+
+def tell_unshown(case: NodeCase, kept: Collection[str]) -> NodeCase:
+    """Add what short printed captures say of packets that they do not show, where NumPy is there;
+    those of the files that are kept were looked at as they were read.
+    """
+    printed = list_printed(case.facts, kept)
+    try:
+        gaps = tuple(chain.from_iterable(map(find_unshown_frames, printed)))
+    except ImportError:  # as below
+        return case
+    return replace(case, facts=replace(case.facts, gaps=(*case.facts.gaps, *gaps)))
 
 
 def name_devices(case: Case, kept: Sequence[Kept]) -> list[Kept]:

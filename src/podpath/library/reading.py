@@ -18,7 +18,13 @@ from podpath.evidence.files import parse_file
 from podpath.evidence.gathered import Evidence, join
 from podpath.evidence.recognition import read as read_source
 from podpath.evidence.records import Reading
-from podpath.library.captured import UNKNOWN, follow_captures, narrow_captures, span_lines
+from podpath.library.captured import (
+    UNKNOWN,
+    follow_captures,
+    narrow_captures,
+    span_lines,
+    tell_unshown,
+)
 from podpath.library.case import Case, NodeCase
 from podpath.library.given import (
     Asked,
@@ -131,9 +137,10 @@ def read_together(
         found = _read_pieces(list_pieces(evidence), between, DEFAULT, progress)
         with stage(progress, "putting the node together"):
             case = _add_prose(assemble_case(found.readings, ()), found)
-        return follow_captures(
+        followed = follow_captures(
             "", replace(case, gaps=(*found.gaps, *case.gaps)), found.kept, progress
         )
+    return tell_unshown(followed, {kept.name for kept in found.kept})
 
 
 def _add_prose(case: facts.Case, found: ReadEvidence) -> facts.Case:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP, UDP
-from podpath_capture.arrays.segments import LOWEST, Runs, are_among, distinct, first_of_each
+from podpath_capture.arrays.segments import LOWEST, Runs, are_among, begins, distinct, first_of_each
 from podpath_capture.columns import PacketColumns
 from podpath_capture.flows.flows import Flows, find_rows
 from podpath_capture.flows.tcp import GAP, SegmentAnalysis
@@ -61,14 +61,18 @@ class _Piece(NamedTuple):
     """The sequence number that it begins with."""
     alone: bool
     """True where nothing of its direction is shown."""
+    taker: tuple[int, int]
+    """The address and the port of who acknowledges it, and so did not send it."""
 
 
 class UnshownPackets:
     """Looks for them, some flows after the others. Mutable while it does."""
 
-    def __init__(self, start: int) -> None:
-        """Begin with none; `start` is the time of the capture's first packet."""
-        self._start = start
+    def __init__(self, start: int, *, printed: bool = False) -> None:
+        """Begin with none; `start` is the time of the capture's first packet. Text that is
+        `printed` has a direction's acknowledgments relative to one that it does not say.
+        """
+        self._start, self._printed = start, printed
         self._pieces: list[_Piece] = []
         self._asked: list[NDArray[np.uint64]] = []
         self._answers: list[tuple[NDArray[np.uint64], Rows, Mask]] = []
@@ -140,15 +144,19 @@ class UnshownPackets:
         rows = rows[telling]
         if not len(rows):
             return
-        order = np.argsort(flows.number[rows], kind="stable")
-        rows = rows[order]
+        rows = rows[np.argsort(flows.number[rows], kind="stable")]
         runs = Runs(flows.number[rows])
-        grown = runs.unwrapped(columns.ack[rows])
-        late = columns.time[rows] > self._start + BEFORE
-        first = runs.spread(columns.ack[rows[runs.starts]])
-        some = np.flatnonzero(late & (grown > 0) & (grown < LONGEST))
+        before = runs.before(columns.ack[rows].astype(np.int64), 0)
+        grown = (columns.ack[rows] - before.astype(np.uint32)).view(np.int32)
+        growing = (grown > 0) & (grown < LONGEST) & (columns.time[rows] > self._start + BEFORE)
+        growing[runs.starts] = False
+        some = np.flatnonzero(growing)
+        if self._printed:  # the first step leads to numbers that count from another one
+            some = some[~begins(flows.number[rows[some]])]
         for at in some[first_of_each(flows.number[rows[some]])].tolist():
-            yield _Piece(int(rows[at]), int(first[at]), alone=True)
+            row = int(rows[at])
+            taker = int(columns.src[row]), int(columns.sport[row])
+            yield _Piece(row, int(before[at]), alone=True, taker=taker)
 
     def _add_requests(self, columns: PacketColumns, flows: Flows, rows: Rows | None) -> None:
         """Keep the numbers of lookups and pings, and of answers."""
@@ -175,11 +183,13 @@ class UnshownPackets:
         return int(rows[unasked].min()) if unasked.any() else None
 
 
-def find_unshown(columns: PacketColumns, flows: Flows, segments: SegmentAnalysis) -> list[Unshown]:
-    """Say what a whole capture leaves out without saying so."""
+def find_unshown(
+    columns: PacketColumns, flows: Flows, segments: SegmentAnalysis, *, printed: bool = False
+) -> list[Unshown]:
+    """Say what a whole capture, or a `printed` one, leaves out without saying so."""
     if not len(columns):
         return []
-    found = UnshownPackets(int(columns.time.min()))
+    found = UnshownPackets(int(columns.time.min()), printed=printed)
     found.add(columns, flows, segments)
     return found.find(lambda: (columns,))
 
@@ -222,7 +232,9 @@ class _Ways:
         missing &= (acknowledged >= relative) & (begun | (columns.time[rows] > since))
         for at in np.flatnonzero(missing)[:LOOKED_FOR].tolist():
             row, gap = int(rows[at]), int(relative[at] - expected[at])
-            yield _Piece(row, (int(columns.seq[row]) - gap) & 0xFFFFFFFF, alone=False)
+            number = (int(columns.seq[row]) - gap) & 0xFFFFFFFF
+            taker = int(columns.dst[row]), int(columns.dport[row])
+            yield _Piece(row, number, alone=False, taker=taker)
 
     def _reach_of_acks(self) -> Rows:
         """Return for each way how far the other one acknowledges it, counted as its own bytes
@@ -253,12 +265,23 @@ def _find_uncovered(pieces: list[_Piece], slabs: Slabs) -> list[_Piece] | None:
     for columns in slabs():
         if columns.broken.any():
             return None
-        rows = np.flatnonzero(columns.protocol == TCP)
-        flags, seq = columns.flags[rows], columns.seq[rows]
-        length = columns.payload[rows] + (flags & SYN != 0) + (flags & FIN != 0)
-        left = [piece for piece in left if not _covers(seq, length, piece.number)]
+        sent = _CarriedBytes(columns)
+        left = [piece for piece in left if not sent.covers(piece)]
     return left
 
 
-def _covers(seq: NDArray[np.uint32], length: NDArray[np.uint32], number: int) -> bool:
-    return bool((np.uint32(number) - seq < length).any())
+class _CarriedBytes:
+    """The bytes that packets of TCP carry. Local to `_find_uncovered`."""
+
+    def __init__(self, columns: PacketColumns) -> None:
+        rows = np.flatnonzero(columns.protocol == TCP)
+        flags, self._seq = columns.flags[rows], columns.seq[rows]
+        self._length = columns.payload[rows] + (flags & SYN != 0) + (flags & FIN != 0)
+        self._src, self._sport = columns.src[rows], columns.sport[rows]
+
+    def covers(self, piece: _Piece) -> bool:
+        """Tell whether a packet that another one than its taker sent has its first byte."""
+        mine = np.flatnonzero(np.uint32(piece.number) - self._seq < self._length)
+        address, port = piece.taker
+        own = (self._src[mine] == address) & (self._sport[mine] == port)
+        return bool(len(mine)) and not own.all()

@@ -44,11 +44,14 @@ def talk() -> list[bytes]:
     return made
 
 
-def unshown(made: Sequence[bytes], snaplen: int = 65535) -> list[tuple[int, str]]:
+def unshown(
+    made: Sequence[bytes], snaplen: int = 65535, *, printed: bool = False
+) -> list[tuple[int, str]]:
     """Return what is found, of packets that come a second apart."""
     columns = read_capture(frames.pcap(made, snaplen=snaplen)).packets.columns
     flows = number_flows(columns)
-    found = find_unshown(columns, flows, analyse_segments(columns, flows))
+    segments = analyse_segments(columns, flows)
+    found = find_unshown(columns, flows, segments, printed=printed)
     return [(one.row, one.what) for one in found]
 
 
@@ -97,6 +100,18 @@ def test_one_direction_alone() -> None:
 
     assert [LONE] == [what for _, what in unshown([*IDLE, *client])]
     assert [] == unshown([segment(ACK, 100, 500), segment(ACK, 100, 600)])
+    assert [] == unshown([*IDLE, segment(ACK, 100, 500), segment(ACK, 100, 500)])
+
+
+def test_text_of_one_direction_has_numbers_that_count_from_another() -> None:
+    """tcpdump prints the first acknowledgment as it is and later ones relative to it: a single step
+    may be that, two are not. What the client sends has equal numbers, and is no answer.
+    """
+    steps = [segment(ACK | PSH, number, number, 100) for number in (1, 101, 201)]
+    first = segment(ACK, 1, 0)
+
+    assert [] == unshown([*IDLE, first, steps[0]], printed=True)
+    assert [LONE] == [what for _, what in unshown([*IDLE, first, *steps], printed=True)]
 
 
 @pytest.mark.parametrize("ask", [lookup, ping])
