@@ -5,15 +5,16 @@ node, over whatever nodes lie between, as `podpath why` walks a single one.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from podpath.evidence.kubernetes.records import ApiObjectRecord, PodRecord
 from podpath.flows.flow import FlowSet
 from podpath.library.case import Case, NodeCase
 from podpath.library.cluster import ClusterViews, read_nodes
 from podpath.library.given import Given
 from podpath.library.progress import Progress, silent
-from podpath.library.reading import gather
+from podpath.library.reading import ReadEvidence, gather
 from podpath.net.addresses import Address
 from podpath.net.errors import UsageError
 from podpath.node.node import Netns, Node
@@ -32,22 +33,42 @@ class ClusterReach:
     """What becomes of all flows that were asked about, by the nodes on which they start."""
 
     nodes: Mapping[str, ReachResult]
+    absent: tuple[str, ...] = ()
+    """Nodes of the cluster that are not given: nothing says what starts, or arrives, there."""
+
+    @property
+    def complete(self) -> bool:
+        """Tell whether every node is given, and every header in a class."""
+        return not self.absent and all(one.complete for one in self.nodes.values())
 
     @property
     def exit_code(self) -> int:
-        """Return the exit code of the node that weighs most."""
-        return min((one.exit_code for one in self.nodes.values()), key=_WORST.index)
+        """Return the exit code of the node that weighs most; 3 in place of 0 where one is
+        absent.
+        """
+        worst = min((one.exit_code for one in self.nodes.values()), key=_WORST.index)
+        return worst or (0 if self.complete else 3)
 
     def text(self) -> str:
         """Tell of each node what starts there."""
         parts = [f"node {escape(name)}\n{one.text()}" for name, one in self.nodes.items()]
+        if self.absent:
+            names = ", ".join(map(escape, self.absent))
+            parts.append(
+                f"UNKNOWN: what starts or arrives on {names}, no snapshot of which is given\n"
+            )
         return "\n".join(parts)
 
     def json(self) -> str:
         """Return a document of the schema `podpath/reach/v1`."""
         nodes = [{"node": name, **one.plain()} for name, one in self.nodes.items()]
-        complete = all(one.complete for one in self.nodes.values())
-        return json.dumps({"schema": SCHEMA, "complete": complete, "nodes": nodes}, indent=2) + "\n"
+        document = {
+            "schema": SCHEMA,
+            "complete": self.complete,
+            "nodes": nodes,
+            "absent": list(self.absent),
+        }
+        return json.dumps(document, indent=2) + "\n"
 
 
 def reach_cluster(
@@ -55,14 +76,15 @@ def reach_cluster(
     question: FlowSet,
     *,
     objects: Given = (),
+    lacking: Sequence[str] = (),
     walks: int = MOST_WALKS,
     progress: Progress = silent,
 ) -> ClusterReach:
     """Enumerate every class of flows that is asked about, from each node on which some start.
 
-    `nodes` and `objects` are as `podpath.why` takes them. What comes from outside (`in DEV`) comes
-    in on that device of every node. A flow to a node that is not given ends where it leaves the
-    last one that is.
+    `nodes` and `objects` are as `podpath.why` takes them; `lacking` are nodes that gave nothing.
+    What comes from outside (`in DEV`) comes in on that device of every node. A flow to a node that
+    is not given ends where it leaves the last one that is.
     """
     if not nodes:
         raise UsageError("expected the evidence of a node: nodes={'node1': 'node1.tar.gz'}")
@@ -82,7 +104,18 @@ def reach_cluster(
     if not found:
         said = f"expected a source on a node that is given ({', '.join(nodes)})"
         raise unmet[0] if unmet else UsageError(said)
-    return ClusterReach(found)
+    absent = dict.fromkeys((*lacking, *_list_named(shared)))
+    return ClusterReach(found, tuple(name for name in absent if name not in nodes))
+
+
+def _list_named(shared: ReadEvidence | None) -> Iterator[str]:
+    """Yield the nodes that the API names: by themselves, or as those of pods."""
+    for _, reading in shared.readings if shared is not None else ():
+        for record in reading.records:
+            if isinstance(record, ApiObjectRecord) and record.kind == "Node" and record.name:
+                yield record.name
+            elif isinstance(record, PodRecord) and record.node:
+                yield record.node
 
 
 def _is_here(space: HeaderSpace, node: Node) -> bool:

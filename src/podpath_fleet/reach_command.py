@@ -159,10 +159,13 @@ def _reach_cluster(
     bundles, objects, asked = given
     nodes: dict[str, Given] = dict(bundles)
     said: tuple[Piece, ...] = objects
+    absent: tuple[str, ...] = ()
     if asked.asked_for or not bundles:
         read = read_cluster(asked, (EVERY_NODE,), bundles, progress, every_pod=True)
         nodes |= read.nodes
-        said = (*said, *read.objects)
+        said, absent = (*said, *read.objects), read.absent
         for sentence in read.lacking:
             click.echo(f"not read: {sentence}", err=True)
-    return reach_cluster(nodes, question, objects=said, walks=walks, progress=progress)
+    return reach_cluster(
+        nodes, question, objects=said, lacking=absent, walks=walks, progress=progress
+    )

@@ -25,6 +25,10 @@ def make_agent(node: str, generation: int = 1) -> dict[str, Any]:
     }
 
 
+_NONE = {"services", "endpoints", "endpointslices", "networkpolicies"}
+"""What the cluster has none of."""
+
+
 class ServedCluster:
     """What the server knows, to be changed while it serves."""
 
@@ -48,6 +52,8 @@ class ServedCluster:
             return _list(list(self.agents.values()))
         if path.endswith("/nodes"):
             return _list([{"metadata": {"name": node}} for node in self.nodes])
+        if path.rpartition("/")[2] in _NONE:
+            return _list([])
         for node, agent in self.agents.items():
             if f"/pods/https:{agent['metadata']['name']}:9810/proxy/snapshot" in path:
                 self.taken.append(node)

@@ -76,6 +76,19 @@ def test_each_header_is_walked_over_the_nodes_as_its_class_says() -> None:
     assert tally.moved > tally.classes / 2 > 100
 
 
+def test_a_node_that_is_not_given_is_unknown() -> None:
+    """The API names it: what its pods send was asked about as that of all others."""
+    near = {"node1": healthy()["node1"]}
+    question = FlowSet((), ("10.244.1.2",), ("tcp",), "8080")
+    found = reach_cluster(near, question, objects=str(OBJECTS), lacking=("node9",))
+    document = json.loads(found.json())
+
+    assert {one.exit_code for one in found.nodes.values()} == {0}
+    assert (found.absent, found.exit_code) == (("node9", "node2"), 3)
+    assert (document["absent"], document["complete"]) == (["node9", "node2"], False)
+    assert "what starts or arrives on node9, node2" in found.text()
+
+
 def test_without_a_node_or_a_source_on_one_nothing_is_asked() -> None:
     """One clear line."""
     question = FlowSet(("pod/shop/far",), (), ("tcp",))

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from tests.clusters import OBJECTS, RECORDED
+from tests.fleet.agents import ServedCluster
 from tests.library.samples import NO_FORWARDING
 
 SOURCE = ("--from", "10.244.1.5 in cni0", "--to", "198.51.100.0/24", "--protocol", "tcp")
@@ -53,6 +54,20 @@ def test_it_asks_all_nodes_of_a_cluster() -> None:
     assert (told.returncode, refused.returncode) == (0, 2)
     assert "ALWAYS | delivered in node2/far" in told.stdout
     assert "of one node" in refused.stderr
+
+
+def test_it_asks_a_live_cluster_by_its_agents(tmp_path: Path) -> None:
+    """Each node gives its snapshot; one without an agent is said to be missing."""
+    bundles = {name: (RECORDED / f"{name}.tar.gz").read_bytes() for name in ("node1", "node2")}
+    flows = ("--from", "10.244.1.2 from web-node1", "--to", "10.244.0.3", "--protocol", "tcp")
+    with ServedCluster(bundles, ("node3",)).serve() as server:
+        known = ("--cluster", "--kubeconfig", str(server.kubeconfig(tmp_path)))
+        told = call(*known, *flows, "--ports", "8080")
+
+    assert told.returncode == 3, told.stderr
+    assert "ALWAYS | delivered in node2/far" in told.stdout
+    assert "starts or arrives on node3" in told.stdout
+    assert "not read: node3" in told.stderr
 
 
 def test_without_evidence_it_says_what_is_missing() -> None:
