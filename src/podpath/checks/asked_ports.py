@@ -65,6 +65,8 @@ class AskedPort(NamedTuple):
     """True where it was tried at an address of loopback."""
     needed_by: OverlayPort | None = None
     """The overlay whose packets come in by it, where nobody names the port."""
+    sources: tuple[Address, ...] = ()
+    """Who is said to ask for it; empty where nobody says."""
 
 
 def list_asked_ports(case: Case) -> Iterator[AskedPort]:
@@ -130,7 +132,12 @@ def _list_of(case: Case, complaint: Complaint) -> Iterator[AskedPort]:
         told = told or _listens(case, port)
         own = named_own and told and not forwarded and not _is_published(case)
         yield AskedPort(
-            port, complaint.protocol or protocols.TCP, complaint.failure, complaint.span, own
+            port,
+            complaint.protocol or protocols.TCP,
+            complaint.failure,
+            complaint.span,
+            own,
+            sources=complaint.sources,
         )
 
 

@@ -183,3 +183,24 @@ def test_an_overlay_needs_its_port(shown: str, word: str, *, sure: bool) -> None
 def test_an_overlay_that_is_let_in(prose: str, listing: str) -> None:
     """Its port or its peers are accepted, or no packet leaves the node."""
     assert not any("UDP port 8472" in str(one.claim) for one in diagnosed(prose, listing))
+
+
+ONE_RANGE = """\
+$ iptables -S INPUT
+-P INPUT DROP
+-A INPUT -i lo -j ACCEPT
+-A INPUT -p tcp -m tcp --dport 22 -j ACCEPT
+-A INPUT -s 192.168.8.0/24 -p tcp -m tcp --dport 80 -j ACCEPT
+-A INPUT -m conntrack --ctstate RELATED,ESTABLISHED -j ACCEPT
+"""
+
+
+def test_a_port_may_be_accepted_for_others_than_who_asks() -> None:
+    """A rule for one range takes nothing of another's; the answer stays possible, since a
+    translation on the way gives another source.
+    """
+    asked = "A firewall test. curl http://192.168.7.2/ from {} times out."
+    (other,) = diagnosed(asked.format("192.168.7.9"), ONE_RANGE)
+
+    assert ("from 192.168.7.9" in other.claim, other.certainty < 1) == (True, True)
+    assert [] == diagnosed(asked.format("192.168.8.4"), ONE_RANGE)

@@ -226,3 +226,21 @@ def test_an_address_for_any_and_that_of_a_url_are_no_clients() -> None:
     (one,) = read_complaints("ticket.md", (text,), ())
 
     assert (one.addresses, one.sources) == ((Address.parse("192.0.2.7"),), ())
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses", "ports"),
+    [
+        ("curl http://192.168.7.2/ times out.", ["192.168.7.2"], (80,)),
+        ("I cannot open https://192.0.2.7/index.html here.", ["192.0.2.7"], (443,)),
+        ("Pods cannot reach http://192.0.2.7:8080/x.", ["192.0.2.7"], (8080,)),
+        ("The network 10.1.2.0/24 is not reachable.", [], ()),
+    ],
+)
+def test_a_url_has_its_address_and_the_port_of_its_scheme(
+    text: str, addresses: list[str], ports: tuple[int, ...]
+) -> None:
+    """A path behind an address makes no network of it."""
+    (said,) = read_complaints("t", [text], ())
+
+    assert (addresses, ports) == ([str(one) for one in said.addresses], said.ports)

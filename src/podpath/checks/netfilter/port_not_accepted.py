@@ -43,7 +43,7 @@ from podpath.checks.stated import is_inner_bridge
 from podpath.checks.told import find_told, list_failing
 from podpath.checks.topology import option_values
 from podpath.net import nft, protocols
-from podpath.net.addresses import read_address
+from podpath.net.addresses import Address, read_address
 from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.failures import FailureKind
 from podpath.net.messages import MessageKind
@@ -127,7 +127,7 @@ def check(case: Case) -> Iterator[Finding]:
         yield kubelet
         return
     for asked in list_asked_ports(case):
-        found = find_input_refusal(case, asked.protocol, asked.port)
+        found = find_input_refusal(case, asked.protocol, asked.port, asked.sources)
         if found is not None and _may_be_felt(found, asked):
             yield _report(case, asked, found)
             return
@@ -216,12 +216,15 @@ def _report_strict(
     )
 
 
-def find_input_refusal(case: Case, protocol: int, port: int) -> PortRefusal | None:
+def find_input_refusal(
+    case: Case, protocol: int, port: int, sources: Sequence[Address] = ()
+) -> PortRefusal | None:
     """Return what takes a new connection to a port of the host before INPUT accepts it; port 0 is
     that of protocols without ports. None where it may be accepted, or the rules are not shown.
+    Where it is known who connects, a rule for others accepts nothing.
     """
     for table, chain in chains_named(case.node.host, "filter", "INPUT"):
-        fate = _InputWalk(table, protocol, port).judge(chain, DEEPEST)
+        fate = _InputWalk(table, protocol, port, tuple(sources)).judge(chain, DEEPEST)
         if isinstance(fate, PortRefusal):
             return fate
         if fate is Fate.PASSED and chain.policy == "DROP" and chain.complete and chain.span:
@@ -237,7 +240,10 @@ def find_input_refusal(case: Case, protocol: int, port: int) -> PortRefusal | No
 class _InputWalk:
     """Follows a new connection to a port through the chains of a table. Local to one call."""
 
-    def __init__(self, table: Table, protocol: int, port: int) -> None:
+    def __init__(
+        self, table: Table, protocol: int, port: int, sources: tuple[Address, ...]
+    ) -> None:
+        self.sources = sources
         self.table = table
         self.protocol = protocol
         self.port = port
@@ -258,7 +264,8 @@ class _InputWalk:
         """Say what becomes of it at a rule: passed where the rule is none of its."""
         target = rule.target.name if rule.target is not None else ""
         if not target or self._misses(rule):
-            if target == "ACCEPT" and port_of(rule):
+            limited = bool(self.sources) and rule.src is not None
+            if target == "ACCEPT" and (port_of(rule) or limited):
                 self.accepting.append(rule)
             return Fate.PASSED
         if ends(rule):
@@ -299,6 +306,8 @@ class _InputWalk:
         link = rule.in_link
         if link is not None and link.name == "lo" and not link.negated:
             return True
+        if self.sources and not any(_may_match(rule, source) for source in self.sources):
+            return True
         states = {
             *option_values(rule, "conntrack", "ctstate"),
             *option_values(rule, "state", "state"),
@@ -307,6 +316,11 @@ class _InputWalk:
             return True
         ports = port_of(rule)
         return bool(ports) and not holds_port(ports, self.port)
+
+
+def _may_match(rule: Rule, source: Address) -> bool:
+    """Tell whether a rule takes what an address sends."""
+    return rule.src is None or rule.src.prefix.covers(source) is not rule.src.negated
 
 
 def _may_be_of_one_device(rule: Rule) -> bool:
@@ -351,21 +365,24 @@ def _report(case: Case, asked: AskedPort, found: PortRefusal) -> Finding:
     exact = exact and asked.failure in felt
     likely = exact and asked.port in HOST_PORTS
     own = (asked.own or likely) and not is_translated(case, asked.port)
-    sure = own and (not found.doubts or exact)
+    others = [rule for rule in found.accepting if holds_port(port_of(rule), asked.port)]
+    sure = own and (not found.doubts or exact) and not others
     told = asked.failure in felt
     name = protocols.protocol_name(asked.protocol).upper()
     shown = (overlay.span,) if overlay is not None else ()
     evidence = (found.span, *(rule.span for rule in found.accepting[:QUOTED]), *shown)
+    for_whom = " for who connects" if others else ""
+    whose = f" from {', '.join(map(str, asked.sources))}" if others else ""
     use = f", by which packets come to {overlay.device}" if overlay is not None else ""
     return Finding(
         check=NAME,
         severity=Severity.FAULT,
         claim=(
-            f"INPUT accepts no new connection to {name} port {asked.port}{use}: it reaches "
+            f"INPUT accepts no new connection to {name} port {asked.port}{whose}{use}: it reaches "
             f"{found.target}."
         ),
         evidence=(*evidence, asked.span),
-        reasoning=("Rules are tried in order, and none shown above accepts the port.",),
+        reasoning=(f"Rules are tried in order, and none shown above accepts the port{for_whom}.",),
         breaks=(f"new connections to port {asked.port} of this host",),
         repairs=_list_cures(found, name.casefold(), asked.port),
         prevention=(

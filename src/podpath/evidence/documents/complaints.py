@@ -205,8 +205,10 @@ _PORT = re.compile(
     r"bytes):)[a-z][\w.-]*):(\d{2,5})\b(?![:\w]|\.\d)|\b(\d{2,5})/(?:tcp|udp)\b",
     re.IGNORECASE,
 )
+_URL = re.compile(r"\bhttp(?P<tls>s)?://(?:\d{1,3}\.){3}\d{1,3}(?![\w.:])", re.IGNORECASE)
+"""An address without a port behind a scheme, which has one."""
 _ADDRESS = re.compile(
-    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/)|(?<![\w:])"
+    r"(?<![\w.])(?:\d{1,3}\.){3}\d{1,3}(?![\w.]*\d*/(?=\d))|(?<![\w:])"
     r"(?:[0-9a-fA-F]{1,4}:){2,7}[0-9a-fA-F:]*"
 )
 _NAME = re.compile(
@@ -398,6 +400,7 @@ def _find_ports(text: str) -> Iterator[int]:
         for group in found.groups():
             if group is not None and 0 < int(group) < 65536:
                 yield int(group)
+    yield from (443 if found["tls"] else 80 for found in _URL.finditer(text))
 
 
 def _find_sources(text: str, verb: re.Match[str]) -> Iterator[Address]:
