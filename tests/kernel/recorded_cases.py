@@ -75,9 +75,16 @@ def build_case(text: str, name: PurePosixPath) -> GeneratedCase:
 
 
 def _make_frame(probe: Probe, smac: str = "", dmac: str = "") -> Packet | None:
-    """Make an ACK that no connection has; None where the probe is a whole conversation."""
+    """Make an ACK that no connection has, or an empty datagram; None where the probe is a whole
+    conversation.
+    """
     if not dmac:
         return None
+    if probe.protocol == protocols.UDP:
+        return Packet(
+            probe.src, probe.dst, probe.protocol, probe.sport, probe.dport, length=28,
+            smac=Mac(smac), dmac=Mac(dmac),
+        )  # fmt: skip
     return Packet(
         probe.src, probe.dst, probe.protocol, probe.sport, probe.dport, protocols.ACK,
         length=40, seq=1000, ack=1, smac=Mac(smac), dmac=Mac(dmac),

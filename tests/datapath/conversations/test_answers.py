@@ -83,6 +83,11 @@ def test_what_is_broken_or_no_transport_is_not_answered() -> None:
     assert None is refuse(packet("10.0.0.1", "10.0.0.2", protocol=protocols.ICMP))
 
 
+def test_nobody_in_particular_is_told_of_a_closed_port() -> None:
+    """The unspecified address is no host's."""
+    assert None is refuse(packet("::", "fd00::2", protocol=protocols.UDP))
+
+
 def test_an_answer_has_the_precedence_of_what_it_answers() -> None:
     """A reset has its whole TOS, an error that of network control."""
     reset, error = (

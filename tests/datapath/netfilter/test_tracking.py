@@ -46,6 +46,21 @@ def test_packets_of_a_connection_are_new_then_established() -> None:
     )
 
 
+def test_gre_that_was_answered_is_assured() -> None:
+    """By the packet after the first answer, whichever way that goes (nf_conntrack_gre_packet)."""
+    sender = Sender(given(TRACKED))
+    there = udp()._replace(protocol=protocols.GRE, sport=0, dport=0)
+    again = there._replace(src=there.dst, dst=there.src)
+    ways = ((there, "cni0", "eth0"), (again, "eth0", "cni0"), (again, "eth0", "cni0"))
+    seen = []
+    for packet, iif, oif in ways:
+        connection = attached(sender.forward(packet, iif=iif, oif=oif)[1])
+        assert connection is not None
+        seen.append(connection.assured)
+
+    assert [False, False, True] == seen
+
+
 def test_without_conntrack_nothing_is_tracked() -> None:
     """Where no rule needs conntrack, packets have no state."""
     assert [""] == states(given(given_rules("FORWARD -p tcp")), out(tcp()))

@@ -27,6 +27,8 @@ def refuse(packet: Packet) -> Packet | None:
         return _reset(packet)
     if packet.protocol != protocols.UDP or is_error(packet):
         return None
+    if packet.src.is_unspecified or packet.src.is_multicast:
+        return None  # no error is sent to nobody in particular (icmp6_send)
     six = packet.family == 6
     kind, code = (TYPES6 if six else TYPES)["icmp-port-unreachable"]
     protocol = protocols.ICMPV6 if six else protocols.ICMP

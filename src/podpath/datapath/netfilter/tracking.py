@@ -226,13 +226,13 @@ def _attach(
         skb.ctinfo = CtInfo.ESTABLISHED
     else:
         skb.ctinfo = CtInfo.RELATED if connection.expected else CtInfo.NEW
-    if (
-        connection.seen_reply
-        and connection.span is not None
-        and connection.original.protocol == protocols.UDP
+    protocol = connection.original.protocol
+    if connection.seen_reply and (
+        protocol == protocols.GRE or (protocol == protocols.UDP and connection.span is not None)
     ):
-        # An entry that the evidence shows is older than the two seconds after which a stream counts
-        # (nf_conntrack_udp_packet).
+        # Of UDP an entry that the evidence shows is older than the two seconds after which a stream
+        # counts (nf_conntrack_udp_packet); of GRE any is, once it was answered
+        # (nf_conntrack_gre_packet).
         connection.assured = True
     if reply:
         connection.seen_reply = True
