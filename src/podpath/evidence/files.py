@@ -220,7 +220,7 @@ def is_whole(source: Source, text: str) -> bool:
         return False
     if len(source.lines) > MANY_LINES:
         return True
-    if any(map(_names_command, source.lines)):
+    if any(_names_command(line) or _quotes(line) for line in source.lines):
         return False
     if (
         found.name == "tcpdump"
@@ -232,6 +232,11 @@ def is_whole(source: Source, text: str) -> bool:
     return not any(match_shape(line) for line in lines) and not (
         found.decides and any(reads_as_prose(line) for line in lines)
     )
+
+
+def _quotes(line: str) -> bool:
+    """Tell whether a line is a sentence that sets words off as code."""
+    return line.count("`") > 1 and reads_as_prose(line)
 
 
 def _names_command(line: str) -> bool:

@@ -20,6 +20,9 @@ _SUPPOSED = re.compile(
     rf"{_PRINTS}{_TO_THE_END}|"
     rf"\bexpect(?:s|ed)? (?:[\w-]+ ){{0,4}}to {_PRINTS}{_TO_THE_END}|"
     r"\bexpected (?:output|listing|answer)s?(?: is| was| would be)?:\W*$|"
+    r"^\W*(?:(?:the|an?|this|its|their) )?(?:\w+ )?(?:(?:in|from|of) (?:the|their|its|an?) )?"
+    r"(?:\w+ )?(?:manual|documentation|docs|readme|tutorial|guide|book|wiki)\b[^.!?:]{0,30}"
+    r"\b(?:shows?|says?|has|prints?|gives?|expects?)\W*$|"
     rf"\b(?:similar to|just like) (?:how )?\w+ (?:handles|does|prints|says)\b{_TO_THE_END}",
     re.IGNORECASE,
 )

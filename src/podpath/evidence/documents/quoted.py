@@ -31,14 +31,27 @@ _DENIED = re.compile(
     ),
     re.IGNORECASE,
 )
-_OVER = re.compile(
+_NOT_NOW = re.compile(
     r"[^.!?]{0,40}\b(?:that|this|which|it)(?:'s| is| was| has been) (?:now |since |already |all )?"
     r"(?:over|solved|fixed|resolved|cured|sorted|history)\b|"
+    r"[^.!?]{0,20}\b(?:I|we)(?: have|'ve| had)? (?:fixed|solved|resolved|cured|sorted)(?: out)? "
+    r"(?:that|this|it)\b|"
+    r"[^.!?]{0,30}\bsince (?:the|then|that|an?)\b[^.!?]{0,30}?\b(?:no more|no longer|gone|"
+    r"not any ?more|never again)\b|"
     r"[^!?]{0,60}\b(?:I|we) (?:do not|don't|did not|didn't|never) (?:see|saw|get|got|have) "
-    r"(?:that|this|it)\b",
+    r"(?:that|this|it)\b|"
+    r"[^!?]{0,60}\bthere (?:is|was) no such (?:line|message|entry|error|log)\b",
     re.IGNORECASE,
 )
 """What says of a quotation, behind it, that it belongs to the past, or was not seen."""
+_NOT_OURS = re.compile(
+    r"(?:\b(?:colleague|friend|neighbor|customer|somebody else|someone else)(?:'s|s'?)?|"
+    r"\b(?:documentation|manual|readme|docs|faq|wiki|article|blog post)|"
+    r"\bif (?:it|that|this) (?:were|was|is)|\bother \w+, which (?:works?|is fine|runs fine))\b"
+    r"[^.!?]{0,60}$|(?:^|[.!?] +)\W*(?:before|previously|formerly|at that time):\W*$",
+    re.IGNORECASE,
+)
+"""What says of a quotation, before it in its sentence, that others saw it, or nobody did."""
 _PRINTED = re.compile(
     r"^\W*(?:error|failed|unable|cannot|could not|warning|fatal|panic|[EWIF]\d{4} )|err(?:or)?=|"
     r"rpc error|(?::\s.*){2}|\d\d:\d\d:\d\d|^\[ *\d+\.\d+\]",
@@ -51,6 +64,8 @@ _PERSONAL = re.compile(
 _COMMENT = re.compile(r"\s*(?:#|//|;)")
 LABEL_WIDTH = 300
 """Characters of the paragraph above that are kept."""
+_SENTENCE = 120
+"""Characters before a quotation in which its sentence says whose it is."""
 _NEAR = 40
 """Characters before a quotation in which a word denies it."""
 
@@ -141,8 +156,10 @@ def _cut_quoted(text: str) -> str:
 
 
 def _drop_past(found: re.Match[str]) -> str:
-    """Return a quotation, or nothing where what stands behind it says that it is over."""
-    return "" if _OVER.match(found.string, found.end()) else found.group()
+    """Return a quotation, or nothing where its sentence says that it is over, or of others."""
+    text, start = found.string, found.start()
+    others = _NOT_OURS.search(text, max(0, start - _SENTENCE), start) is not None
+    return "" if others or _NOT_NOW.match(text, found.end()) else found.group()
 
 
 def _list_quoted(text: str) -> Iterator[str]:
