@@ -32,7 +32,7 @@ from podpath.evidence.configuration.reader import find_settings
 from podpath.evidence.docker import inspect as docker_inspect
 from podpath.evidence.docker import ps as docker_ps
 from podpath.evidence.documents import typed_changes
-from podpath.evidence.documents.quoted import is_quoted
+from podpath.evidence.documents.quoted import is_quoted, leave_out_disowned
 from podpath.evidence.formats import CERTAIN, NO, Format
 from podpath.evidence.iproute import brief as ip_brief
 from podpath.evidence.iproute import columns as ip_columns
@@ -261,7 +261,7 @@ def read(source: Source) -> Reading | None:
         if found.decides and (len(source.lines) > LONG or _is_member(source))
         else find_messages(source)
     )
-    said = _leave_out_answers(source, reading, said)
+    said = leave_out_disowned(_leave_out_answers(source, reading, said))
     said += () if found.decides else tuple(find_unknown(source, _list_known(reading, said)))
     if found is component_log.FORMAT and len(source.lines) <= LONG:
         reading = _tell_unknown(source, reading, said)

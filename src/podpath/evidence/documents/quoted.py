@@ -15,6 +15,7 @@ from dataclasses import replace
 from podpath.evidence.documents.prose import reads_as_prose
 from podpath.evidence.documents.regions import DocumentLine
 from podpath.evidence.messages.table import find_messages
+from podpath.evidence.records import MessageRecord
 from podpath.net.provenance import Source
 
 QUOTED = "quoted"
@@ -99,6 +100,20 @@ def is_cut(source: Source, lines: Sequence[str]) -> bool:
         return False
     line = lines[source.first_line - 1]
     return source.lines[0] != line and reads_as_prose(line)
+
+
+def leave_out_disowned(said: Sequence[MessageRecord]) -> tuple[MessageRecord, ...]:
+    """Return messages without those of a sentence that gives its quotation to others or the
+    past.
+    """
+    return tuple(one for one in said if not _is_disowned(one))
+
+
+def _is_disowned(message: MessageRecord) -> bool:
+    line = message.span.text
+    kept = _QUOTATION.sub(_drop_past, line) if "`" in line and reads_as_prose(line) else line
+    left = () if kept == line else find_messages(Source(name="", lines=(kept,)))
+    return kept != line and message.kind not in {one.kind for one in left}
 
 
 def _list_spread(lines: Sequence[DocumentLine]) -> frozenset[int]:
