@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP, UDP
 from podpath_capture.arrays.segments import LOWEST, Runs, are_among, begins, distinct, first_of_each
 from podpath_capture.columns import PacketColumns
+from podpath_capture.decoding.transport_layer import NAMES
 from podpath_capture.flows.flows import Flows, find_rows
 from podpath_capture.flows.tcp import GAP, SegmentAnalysis
 from podpath_capture.flows.unheard import find_requests
@@ -75,7 +76,8 @@ class UnshownPackets:
         self._start, self._printed = start, printed
         self._pieces: list[_Piece] = []
         self._asked: list[NDArray[np.uint64]] = []
-        self._answers: list[tuple[NDArray[np.uint64], Rows, Mask]] = []
+        self._answers: list[tuple[NDArray[np.uint64], NDArray[np.uint64], Rows, Mask]] = []
+        self._others: list[NDArray[np.uint64]] = []
 
     def add(
         self,
@@ -169,15 +171,30 @@ class UnshownPackets:
         first = first_of_each(names)
         places = given[first]
         late = columns.time[places] > self._start + LATEST
-        self._answers.append((names[first], places if rows is None else rows[places], late))
+        clients = _end(columns.dst, columns.dport, places)
+        self._answers.append(
+            (names[first], clients, places if rows is None else rows[places], late)
+        )
+        elsewhere = named[
+            (columns.protocol[named] == UDP)
+            & (columns.dport[named] != NAMES)
+            & (columns.sport[named] != NAMES)
+        ]
+        self._others.append(distinct(_end(columns.src, columns.sport, elsewhere)))
 
     def _find_unasked(self) -> int | None:
-        """Return the first answer to what nobody asks; None where there is none."""
+        """Return the first answer to what nobody asks; None where there is none. Who sends to other
+        ports may ask there: NAT has a service's requests for the server's port already where its
+        answers come from the service's still.
+        """
         if not self._answers:
             return None
         asked = distinct(np.concatenate(self._asked))
-        names, rows, late = (np.concatenate(parts) for parts in zip(*self._answers, strict=True))
+        names, clients, rows, late = (
+            np.concatenate(parts) for parts in zip(*self._answers, strict=True)
+        )
         unasked = ~are_among(names, asked)
+        unasked &= ~are_among(clients, distinct(np.concatenate(self._others)))
         if np.count_nonzero(unasked) < FEW:
             unasked &= late
         return int(rows[unasked].min()) if unasked.any() else None
@@ -200,6 +217,11 @@ def _name(columns: PacketColumns, rows: Rows, port: NDArray[np.uint16]) -> NDArr
     number = np.where(protocol == UDP, columns.query[rows], columns.seq[rows] & np.uint32(_ANY))
     word = number.astype(np.uint64) << np.uint64(24) | port.astype(np.uint64) << np.uint64(8)
     return word | protocol
+
+
+def _end(address: NDArray[np.uint32], port: NDArray[np.uint16], rows: Rows) -> NDArray[np.uint64]:
+    """Return a word for one end of each of some packets."""
+    return address[rows].astype(np.uint64) << np.uint64(16) | port[rows]
 
 
 class _Ways:

@@ -125,6 +125,16 @@ def test_answers_to_what_nobody_asks(ask: Callable[..., bytes]) -> None:
     assert [] == unshown([*IDLE * 4, ask(1), first])
 
 
+def test_service_with_another_port_is_asked_there() -> None:
+    """On a bridge the request has the server's port, and its answer comes from the service's."""
+    sent = frames.udp((4000, 5353), bytes(12))
+    translated = frames.ethernet(0x0800, frames.ipv4(17, sent, ends=("10.0.0.1", "10.0.0.9")))
+    answers = [lookup(number, back=True) for number in (1, 2, 3)]
+
+    assert [(4, UNASKED)] == unshown([*IDLE, *answers])
+    assert [] == unshown([*IDLE, translated, *answers])
+
+
 def test_damaged_packet_may_be_what_is_missed() -> None:
     """Where one could not be read, nothing is said to be missing."""
     made = talk()
