@@ -33,8 +33,8 @@ def test_packet_that_tells_of_others_is_quoted() -> None:
         start.format("2.000001", "P.", "seq 101:201, ack 1", 100),
         back.format("3.000001", ".", "ack 201", 0),
     ]
-    (whole,) = list_printed(case_of_captures({ETH1: talk}), ())
-    (part,) = list_printed(case_of_captures({ETH1: [*talk[:2], *talk[3:]]}), ())
+    (whole,) = list_printed(case_of_captures({ETH1: tuple(talk)}), ())
+    (part,) = list_printed(case_of_captures({ETH1: (*talk[:2], *talk[3:])}), ())
     (gap,) = find_unshown_frames(part)
 
     assert [] == [*find_unshown_frames(whole)]
