@@ -77,7 +77,7 @@ LONGEST = 650
 """How many lines a module may have: one that is longer is two that nobody has parted yet."""
 REGISTRIES = {"checks/registry.py"}
 """Tables with a line for each thing that there is."""
-HEAVIEST = {"nodes": 86, "comprehensions": 0.7, "conditions": 0.52}
+HEAVIEST = {"nodes": 85, "comprehensions": 0.68, "conditions": 0.45}
 """What functions may come to on the whole: syntax nodes at the median, with the declaration, and
 how many comprehensions and conditional expressions there are to each.
 """

@@ -274,12 +274,10 @@ def compare_reach(
     asked = group_alike(spaces, walkers)
     old = enumerate_all(walkers[0], asked, 0, walks, progress)
     new = enumerate_all(walkers[1], asked, 1, walks, progress)
-    changes = [
-        change
-        for alike, was, now in zip(asked, old, new, strict=True)
-        for pair in pair_classes(alike, was, now)
-        for change in _compare(*pair)
-    ]
+    changes: list[ReachChange] = []
+    for alike, was, now in zip(asked, old, new, strict=True):
+        for pair in pair_classes(alike, was, now):
+            changes += _compare(*pair)
     unaddressed = _list_unaddressed(question, before, after)
     complete = not unaddressed and _flatten(old).complete and _flatten(new).complete
     return ReachDifference(tuple(changes), complete, unaddressed)

@@ -35,14 +35,13 @@ class WalkNote(NamedTuple):
 
 def list_carried(branches: Iterable[Branch]) -> frozenset[int]:
     """Return the addresses that packets of the branches had on their way, answers among them."""
-    packets = (
-        packet
-        for branch in branches
-        for trace in (*branch.traces, *branch.answers)
-        for step in trace.steps
-        for packet in (step.before, step.after)
-    )
-    return frozenset(peek(end.value) for packet in packets for end in (packet.src, packet.dst))
+    carried: set[int] = set()
+    for branch in branches:
+        for trace in (*branch.traces, *branch.answers):
+            for step in trace.steps:
+                for packet in (step.before, step.after):
+                    carried |= {peek(packet.src.value), peek(packet.dst.value)}
+    return frozenset(carried)
 
 
 def list_places(branches: Iterable[Branch]) -> frozenset[MetRule]:

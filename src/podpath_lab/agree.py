@@ -185,21 +185,14 @@ def _patience(prediction: Conversation, quiet: float) -> Timeouts:
 
 
 def _extensions(prediction: Conversation) -> frozenset[str]:
-    rules = [
-        hit.rule
-        for trace in prediction.branches[0].traces
-        for hit in trace.matched
-        if isinstance(hit.rule, Rule)
-    ]
-    matches = {f"match {match.name}" for rule in rules for match in rule.matches}
-    return frozenset(
-        matches
-        | {
-            f"target {rule.target.name}"
-            for rule in rules
-            if rule.target and rule.target.name.isupper()
-        }
-    )
+    hits = [hit for trace in prediction.branches[0].traces for hit in trace.matched]
+    named: set[str] = set()
+    for rule in (hit.rule for hit in hits):
+        if isinstance(rule, Rule):
+            named |= {f"match {match.name}" for match in rule.matches}
+            if rule.target and rule.target.name.isupper():
+                named.add(f"target {rule.target.name}")
+    return frozenset(named)
 
 
 def run_cases(

@@ -34,24 +34,15 @@ def emulate_programs(
     chains = [*_deliveries(node)]
     option = node.cilium.options.get(OPTION)
     if isinstance(option, Known) and option.value == "true":
-        addresses = {
-            str(each.link): each.address
-            for each in reversed(node.host.addresses.items)
-            if each.address.family == 4
-        }
-        chains += [
-            chain
-            for name in outward
-            if name in addresses
-            for chain in _masquerade(node, probe, name, str(addresses[name]))
-        ]
-    if chains:
-        return (
-            ScriptCommand(
-                ("nft", "-f", "-"), "table netdev programs {\n" + "".join(chains) + "}\n", HOST
-            ),
-        )
-    return ()
+        held = [each for each in node.host.addresses.items if each.address.family == 4]
+        addresses = {str(each.link): each.address for each in reversed(held)}
+        for name in outward:
+            if name in addresses:
+                chains += _masquerade(node, probe, name, str(addresses[name]))
+    if not chains:
+        return ()
+    table = "table netdev programs {\n" + "".join(chains) + "}\n"
+    return (ScriptCommand(("nft", "-f", "-"), table, HOST),)
 
 
 def _deliveries(node: Node) -> Iterator[str]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from podpath.net.addresses import IfName, Mac
+from podpath.net.addresses import Address, IfName, Mac
 from podpath.net.provenance import Known, Listing
 from podpath.node.links import Bridge, Link, Peer
 from podpath.node.node import Netns, NetnsRole, Node
@@ -216,21 +216,15 @@ def _gateway_mac(home: Netns, devices: tuple[str, ...]) -> Mac | None:
     """Return the MAC that the node already knows for its gateway on a device, so that its neighbor
     entry stays true.
     """
-    gateways = [
-        hop.gateway
-        for route in home.routes.items
-        for hop in route.nexthops
-        if hop.link in devices and hop.gateway
-    ]
-    known = {
-        entry.address: entry.mac
-        for entry in home.neighbours.items
-        if entry.link in devices and entry.mac
-    }
-    return next(
-        (known[gateway] for gateway in gateways if gateway in known),
-        next(iter(known.values()), None),
-    )
+    known: dict[Address, Mac] = {}
+    for entry in home.neighbours.items:
+        if entry.link in devices and entry.mac:
+            known[entry.address] = entry.mac
+    hops = [hop for route in home.routes.items for hop in route.nexthops if hop.link in devices]
+    for hop in hops:
+        if hop.gateway and hop.gateway in known:
+            return known[hop.gateway]
+    return next(iter(known.values()), None)
 
 
 def _answer_for_all(name: str) -> tuple[ScriptCommand, ...]:

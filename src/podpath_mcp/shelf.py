@@ -97,9 +97,8 @@ def list_neighbors(source: Source, line: int) -> str:
     at = line - source.first_line
     first = max(0, at - AROUND)
     shown = source.lines[first : at + AROUND + 1]
-    rows = [
-        f"{'>' if first + place == at else ' '} {source.first_line + first + place:>6} | "
-        f"{shorten(text, _WIDTH)}"
-        for place, text in enumerate(shown)
-    ]
+    rows: list[str] = []
+    for place, text in enumerate(shown, first):
+        mark = ">" if place == at else " "
+        rows.append(f"{mark} {source.first_line + place:>6} | {shorten(text, _WIDTH)}")
     return "\n".join([escape(source.name), *rows]) + "\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from podpath.report.escape import clip, clip_columns, escape, escape_command, measure, wrap_columns
@@ -67,6 +67,7 @@ def test_wide_and_combining_signs_take_their_columns() -> None:
 
 
 @given(st.text(), st.integers(1, 40))
+@example("/000\u4e5c", 4)
 def test_lines_are_no_wider_than_asked(text: str, columns: int) -> None:
     """Nothing but blanks is lost, and only a sign that is wider than a line is wider."""
     lines = wrap_columns(text, columns)

@@ -115,7 +115,7 @@ def _part_word(word: str, columns: int) -> Iterator[str]:
     """Break a word that is wider than a line, behind a sign that parts an address where it can."""
     part = ""
     for sign in word:
-        if part and measure(part + sign) > columns:
+        while part and measure(part + sign) > columns:
             at = max(part.rfind(one) for one in PARTING) + 1 or len(part)
             yield part[:at]
             part = part[at:]

@@ -72,6 +72,10 @@ def _merge(forward: Sequence[_Key], backward: Sequence[_Key]) -> list[_Key]:
     return keys
 
 
+def _nearest(places: Sequence[int], to: int) -> int:
+    return min(places, key=lambda at: abs(at - to))
+
+
 def _step(
     matching: Matching, journey: Journey, mine: Sequence[_Key], keys: Sequence[_Key], start: int
 ) -> LadderStep:
@@ -80,21 +84,12 @@ def _step(
         packets[keys.index(key)] = tuple(sighting.number for sighting in sightings)
     lost = []
     for loss in journey.lost:
-        numbers = [
-            keys.index(key)
-            for key, sightings in zip(mine, journey.seen, strict=True)
-            if loss.last_seen in sightings
-        ]
+        seen = zip(mine, journey.seen, strict=True)
+        last = [keys.index(key) for key, sightings in seen if loss.last_seen in sightings][-1]
         point = matching.points[loss.missing_at]
-        there = [
-            at
-            for at, key in enumerate(keys)
-            if key[:2] == (point.file, point.device) and not packets[at]
-        ]
-        there = there or [
-            at for at, key in enumerate(keys) if key[:2] == (point.file, point.device)
-        ]
-        lost.append((numbers[-1], min(there, key=lambda at: abs(at - numbers[-1])), loss.what))
+        own = [at for at, key in enumerate(keys) if key[:2] == (point.file, point.device)]
+        there = [at for at in own if not packets[at]] or own
+        lost.append((last, _nearest(there, last), loss.what))
     return LadderStep(
         forward=journey.forward,
         what=journey.what,

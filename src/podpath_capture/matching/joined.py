@@ -91,10 +91,13 @@ class Joined:
             for columns, file in zip(self.columns, self.files, strict=True)
         ]
         width = digest_width(every)
-        return [
-            digest_payloads(columns, data, width, rows) if data is not None and width else None
-            for columns, data, rows in every
-        ]
+        digests: list[Keys | None] = []
+        for columns, data, rows in every:
+            if data is not None and width:
+                digests.append(digest_payloads(columns, data, width, rows))
+            else:
+                digests.append(None)
+        return digests
 
     @property
     def keys(self) -> Keys:
@@ -130,15 +133,10 @@ class Joined:
         looking at all others.
         """
         bounds = np.searchsorted(rows, self.starts)
-        parts = [
-            make_keys(
-                columns,
-                digest,
-                rows[bounds[at] : bounds[at + 1]] - self.starts[at],
-                identified=self._identified,
-            )
-            for at, (columns, digest) in enumerate(zip(self.columns, self._digests, strict=True))
-        ]
+        parts = []
+        for at, (columns, digest) in enumerate(zip(self.columns, self._digests, strict=True)):
+            own = rows[bounds[at] : bounds[at + 1]] - self.starts[at]
+            parts.append(make_keys(columns, digest, own, identified=self._identified))
         return group_equal(_concatenate(parts, np.uint64))
 
     def place(self, row: int) -> tuple[int, int]:

@@ -110,22 +110,16 @@ def pack_frames(frames: Sequence[F]) -> PrintedCapture | None:
     """Make columns of frames, a row each; None where they have no times, by which points are put in
     order.
     """
-    if not frames or any(seen.time is None for seen in frames):
-        return None
-    return pack_printed(
-        [
-            PrintedPacket(
-                (number, number),
-                seen.time or 0.0,
-                seen.link,
-                seen.direction,
-                seen.tunnel,
-                seen.span.text,
-                seen.packet,
-            )
-            for number, seen in enumerate(frames)
-        ]
-    )
+    packets: list[PrintedPacket] = []
+    for number, seen in enumerate(frames):
+        if seen.time is None:
+            return None
+        rows = (number, number)
+        packet = PrintedPacket(
+            rows, seen.time, seen.link, seen.direction, seen.tunnel, seen.span.text, seen.packet
+        )
+        packets.append(packet)
+    return pack_printed(packets) if packets else None
 
 
 def pack_printed(

@@ -129,11 +129,10 @@ def draw_fields(
         matches += _draw_protocol_match(chance, protocol)
     rare = draw_rare_match(chance, table, chain, protocol if plain else 0)
     matches += [rare] if rare is not None else []
-    matches += [
-        match
-        for draw in _MATCHES
-        if chance.random() < 0.1 and (match := draw(chance, addresses, chain))
-    ]
+    for draw in _MATCHES:
+        match = draw(chance, addresses, chain) if chance.random() < 0.1 else None
+        if match:
+            matches.append(match)
     fields["matches"] = tuple(matches)
     return fields
 

@@ -227,15 +227,11 @@ def render_restore(redirect: PodRedirect, family: int, hooked: frozenset[str] = 
     Chains of our own names are written anew; `hooked` names the built-in chains that jump to them
     already.
     """
-    if redirect.style == "linkerd":
-        rules = _linkerd_rules(redirect, family)
-    else:
-        rules = _istio_rules(redirect, family)
+    rules = _list_rules(redirect, family)
     into, out = CHAINS[redirect.style]
     chains = list_chains(redirect, family)
-    jumps = [f"-A PREROUTING -p tcp -j {into}"] * ("PREROUTING" not in hooked) + [
-        f"-A OUTPUT -p tcp -j {out}"
-    ] * ("OUTPUT" not in hooked)
+    wanted = [("PREROUTING", into), ("OUTPUT", out)]
+    jumps = [f"-A {base} -p tcp -j {chain}" for base, chain in wanted if base not in hooked]
     lines = [
         "*nat",
         *(f":{chain} - [0:0]" for chain in chains),
@@ -269,11 +265,15 @@ def render_undo(
 
 def list_chains(redirect: PodRedirect, family: int) -> tuple[str, ...]:
     """Name the chains that `render_restore` writes."""
-    if redirect.style == "linkerd":
-        rules = _linkerd_rules(redirect, family)
-    else:
-        rules = _istio_rules(redirect, family)
+    rules = _list_rules(redirect, family)
     return tuple(dict.fromkeys(rule.split(maxsplit=1)[0] for rule in rules))  # our own lines
+
+
+def _list_rules(redirect: PodRedirect, family: int) -> list[str]:
+    """Return the rules of a redirection, as the mesh that it imitates writes them."""
+    if redirect.style == "linkerd":
+        return _linkerd_rules(redirect, family)
+    return _istio_rules(redirect, family)
 
 
 CHAINS: Final[Mapping[Style, tuple[str, str]]] = {
@@ -283,21 +283,21 @@ CHAINS: Final[Mapping[Style, tuple[str, str]]] = {
 """The chains that PREROUTING and OUTPUT jump to."""
 
 
+def _spare(chain: str, ports: Ports) -> list[str]:
+    """Return the rules by which a chain leaves ports alone."""
+    groups = _groups(ports)
+    return [f"{chain} -p tcp -m multiport --dports {group} -j RETURN" for group in groups]
+
+
 def _linkerd_rules(redirect: PodRedirect, family: int) -> list[str]:
     into, out = CHAINS["linkerd"]
     return [
-        *(
-            f"{into} -p tcp -m multiport --dports {group} -j RETURN"
-            for group in _groups(redirect.skip_inbound)
-        ),
+        *_spare(into, redirect.skip_inbound),
         f"{into} -p tcp -j REDIRECT --to-ports {redirect.inbound}",
         f"{out} -m owner --uid-owner {redirect.proxy_uid} -j RETURN",
         f"{out} -o lo -j RETURN",
         *(f"{out} -d {subnet} -j RETURN" for subnet in _of_family(redirect.skip_subnets, family)),
-        *(
-            f"{out} -p tcp -m multiport --dports {group} -j RETURN"
-            for group in _groups(redirect.skip_outbound)
-        ),
+        *_spare(out, redirect.skip_outbound),
         f"{out} -p tcp -j REDIRECT --to-ports {redirect.outbound}",
     ]
 
@@ -310,10 +310,7 @@ def _istio_rules(redirect: PodRedirect, family: int) -> list[str]:
     return [
         f"ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports {redirect.outbound}",
         f"ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports {redirect.inbound}",
-        *(
-            f"{into} -p tcp -m multiport --dports {group} -j RETURN"
-            for group in _groups(redirect.skip_inbound)
-        ),
+        *_spare(into, redirect.skip_inbound),
         f"{into} -p tcp -j ISTIO_IN_REDIRECT",
         f"{out} -s {passed} -o lo -j RETURN",
         *(
@@ -324,10 +321,7 @@ def _istio_rules(redirect: PodRedirect, family: int) -> list[str]:
         *(f"{out} -m owner {owner} {uid} -j RETURN" for owner in owned),
         f"{out} -d {loopback} -j RETURN",
         *(f"{out} -d {subnet} -j RETURN" for subnet in _of_family(redirect.skip_subnets, family)),
-        *(
-            f"{out} -p tcp -m multiport --dports {group} -j RETURN"
-            for group in _groups(redirect.skip_outbound)
-        ),
+        *_spare(out, redirect.skip_outbound),
         f"{out} -j ISTIO_REDIRECT",
     ]
 
