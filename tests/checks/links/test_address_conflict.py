@@ -91,4 +91,4 @@ def test_a_mac_of_another_address_may_answer_for_others() -> None:
     header = "kernel: ll header: 00000000: 1a 64 e0 0b 73 77 02 08 97 aa 00 01 08 00"
 
     assert [one.certainty for one in find_by_lines(NAME, taken, header)] == [0.7]
-    assert "answers for others" in str(find_by_lines(NAME, taken, header)[0].claim)
+    assert "proxy ARP" in str(find_by_lines(NAME, taken, header)[0].claim)
