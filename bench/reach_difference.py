@@ -52,9 +52,9 @@ def change_rules(lines: Sequence[str], count: int, seed: int = 1) -> list[str]:
     return changed
 
 
-def build_case(lines: Sequence[str]) -> Case:
+def build_case(lines: Sequence[str], pods: int) -> Case:
     """Return the node of a ruleset, with many pods."""
-    own = [Address(4, (POD.value & ~0xFF) + 2 + place) for place in range(PODS)]
+    own = [Address(4, (POD.value & ~0xFF) + 2 + place) for place in range(pods)]
     node = assemble_node("\n".join(lines), own)
     return Case(nodes=(NodeCase(name="", facts=Facts(node=node)),))
 
@@ -64,17 +64,17 @@ def measure() -> Iterator[Measurement]:
     return map(measure_size, SIZES)
 
 
-def measure_size(size: int) -> Measurement:
+def measure_size(size: int, pods: int = PODS) -> Measurement:
     """Measure two nodes whose text is read, to the whole difference."""
     lines = generate_ruleset(size, ENDPOINTS).splitlines()
-    before, after = build_case(lines), build_case(change_rules(lines, CHANGED))
+    before, after = (build_case(each, pods) for each in (lines, change_rules(lines, CHANGED)))
     with collecting_seldom():
         started = time.process_time()
         found = compare_reach(before, after, QUESTION)
         spent = time.process_time() - started
     if not found.complete:
         raise AssertionError("something was not walked")
-    name = f"difference of two nodes, {PODS} pods, {size:,} services, {CHANGED} rules, CPU"
+    name = f"difference of two nodes, {pods} pods, {size:,} services, {CHANGED} rules, CPU"
     return Measurement(name, spent, "s", MOST_SECONDS)
 
 

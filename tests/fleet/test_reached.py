@@ -119,8 +119,9 @@ def test_a_namespace_of_any_name_does_no_harm() -> None:
 
 def test_all_pairs_of_many_pods_are_enumerated_in_time() -> None:
     """The sample of `bench/reach_services.py`: 50 pods and 100 services."""
-    for measured in measure_crowd(100, 50, ("10.96.0.0/12",)):
-        assert measured.kept, measured
+    spent, _ = measure_crowd(100, 50, ("10.96.0.0/12",))
+
+    assert spent.kept, spent
 
 
 def test_each_line_drops_the_headers_of_its_decision_diagram() -> None:
