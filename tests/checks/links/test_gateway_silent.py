@@ -51,3 +51,28 @@ def test_the_fault_is_told_with_its_line() -> None:
 def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     """Another neighbour is gone, as they come and go."""
     assert [] == list(check(case_of_document(ticket)))
+
+
+@pytest.mark.parametrize(("switch", "blamed"), [("0", True), ("1", False)])
+def test_a_pods_gateway_that_no_device_has_is_answered_for_by_the_host(
+    switch: str, *, blamed: bool
+) -> None:
+    """Where the host's switch is off, it is the cause; whose device it is the ticket does not
+    say.
+    """
+    ticket = f"""
+Pods of this node reach nothing.
+
+```
+root@n3:~# kubectl exec -it web-0 -- sh -c 'ip route; ip neigh'
+default via 169.254.1.1 dev eth0
+169.254.1.1 dev eth0 scope link
+169.254.1.1 dev eth0  FAILED
+root@n3:~# sysctl net.ipv4.conf.cali3b1f04a6c2e.proxy_arp
+net.ipv4.conf.cali3b1f04a6c2e.proxy_arp = {switch}
+```
+"""
+    (finding,) = check(case_of_document(ticket))
+
+    assert blamed == any("proxy_arp" in span.text for span in finding.evidence)
+    assert finding.certainty < 1

@@ -25,12 +25,17 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from podpath.checks.category import Category
-from podpath.checks.finding import Finding, Severity
+from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.stated import statements_of
+from podpath.net.addresses import Address
+from podpath.net.provenance import Known
 from podpath.net.statements import ArpAnswer
 from podpath.node.case import Case
+from podpath.node.links import Neighbour
+from podpath.node.node import HOST, Netns
 
 CATEGORIES = (
     Category.NEIGHBOUR_UNRESOLVED,
@@ -40,6 +45,15 @@ CATEGORIES = (
 NAME = "gateway-silent"
 
 
+_PREFIX, _SUFFIX = "net.ipv4.conf.", ".proxy_arp"
+UNHELD = frozenset({Address.parse("169.254.1.1")})
+"""Gateways of pods that no device has (Calico's)."""
+ASK = FollowUp(
+    "whether the host answers for others on that pod's device, by its own switch or by that of all "
+    "devices",
+    "ip route | grep cali; sysctl -a -r 'conf.(all|cali.*).proxy_arp$'",
+    "0 for all devices and for the one to which the pod's route leads: it is the cause",
+)
 SILENT = ("FAILED", "INCOMPLETE")
 
 
@@ -66,20 +80,72 @@ def check(case: Case) -> Iterator[Finding]:
                 or (entry.address, entry.link) not in gateways
             ):
                 continue
-            yield Finding(
-                check=NAME,
-                severity=Severity.FAULT,
-                claim=(
-                    f"The gateway {entry.address} does not answer on {entry.link}: its neighbor "
-                    f"entry is {entry.state}."
-                ),
-                evidence=(entry.span,),
-                reasoning=("Nothing can be sent to a gateway whose MAC is not known.",),
-                breaks=("everything that uses the default route",),
-                prevention="Monitor the gateway's neighbor entry.",
-                certainty=0.9,
-                marks=(entry.state, str(entry.address)),
-            )
+            switched = tuple(_list_unproxied(case, namespace, entry.address))
+            found = _report(entry)
+            yield _blame_switch(found, entry.address, switched[0]) if switched else found
+    yield from _list_unanswered(case)
+
+
+def _report(entry: Neighbour) -> Finding:
+    spans = () if entry.span is None else (entry.span,)
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The gateway {entry.address} does not answer on {entry.link}: its neighbor entry is "
+            f"{entry.state}."
+        ),
+        evidence=spans,
+        reasoning=("Nothing can be sent to a gateway whose MAC is not known.",),
+        breaks=("everything that uses the default route",),
+        prevention="Monitor the gateway's neighbor entry.",
+        certainty=0.9,
+        marks=(entry.state, str(entry.address)),
+    )
+
+
+def _list_unproxied(
+    case: Case, namespace: Netns, gateway: Address
+) -> Iterator[tuple[str, Known[str]]]:
+    """Yield the host's devices for pods that are stated to answer for nobody, where a pod's gateway
+    is an address that the host has nowhere.
+    """
+    host = case.node.host
+    if namespace.name == HOST or gateway not in UNHELD or host.holds(gateway):
+        return
+    for key, fact in host.sysctls.items():
+        device = key.removeprefix(_PREFIX).removesuffix(_SUFFIX)
+        own = key == f"{_PREFIX}{device}{_SUFFIX}" and device.startswith("cali")
+        if own and isinstance(fact, Known) and fact.value == "0" and fact.span is not None:
+            yield device, fact
+
+
+def _blame_switch(found: Finding, gateway: Address, switch: tuple[str, Known[str]]) -> Finding:
+    device, fact = switch
+    spans = () if fact.span is None else (fact.span,)
+    return replace(
+        found,
+        claim=(
+            f"The host does not answer ARP for the pods' gateway {gateway}: proxy_arp of {device} "
+            "is 0."
+        ),
+        evidence=(*spans, *found.evidence),
+        reasoning=(
+            "No device has that address: Calico has the host answer for it on each pod's device.",
+        ),
+        repairs=(
+            Repair(
+                title="switch proxy_arp on again, and take it out of what switches it off",
+                commands=(f"sysctl -w {_PREFIX}{device}{_SUFFIX}=1",),
+            ),
+        ),
+        asks=(ASK,),
+        marks=("0",),
+    )
+
+
+def _list_unanswered(case: Case) -> Iterator[Finding]:
+    """Yield the targets of arping that nobody answered for."""
     for answer, stated in statements_of(case, ArpAnswer):
         if not answer.macs:
             yield Finding(

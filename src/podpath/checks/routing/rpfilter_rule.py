@@ -30,6 +30,7 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from podpath.checks.category import Category
@@ -53,6 +54,14 @@ CATEGORIES = (
 )
 NAME = "rpfilter-rule"
 POSSIBLE = 0.5
+ASK_WHAT = FollowUp(
+    "whether packets of the connection that fails are dropped, too",
+    "journalctl -k -g rpfilter --since -1h | grep ADDRESS; tcpdump -ni DEVICE host ADDRESS",
+    "lines with its addresses: this is the cause; only announcements to multicast addresses: it is "
+    "not",
+)
+_TO_MANY = re.compile(r"\bDST=(?:ff0|22[4-9]\.|23\d\.)", re.IGNORECASE)
+"""A packet to a multicast address: an announcement that no connection needs."""
 _EXEMPTS_LEASES = (4, 11)
 """The kernel from which on a packet from 0.0.0.0 to a broadcast address passes unasked."""
 _OTHER_WAYS = frozenset({
@@ -64,8 +73,10 @@ _OTHER_WAYS = frozenset({
 def check(case: Case) -> Iterator[Finding]:
     """Report each device on which such a rule was seen to drop."""
     told: set[str] = set()
-    for message in find_said(case, MessageKind.REVERSE_PATH_LOG):
+    said = find_said(case, MessageKind.REVERSE_PATH_LOG)
+    for message in sorted(said, key=lambda one: _TO_MANY.search(one.span.text) is not None):
         device = message.values.get("device", "")
+        many = _TO_MANY.search(message.span.text) is not None
         if device in told:
             continue
         told.add(device)
@@ -92,6 +103,8 @@ def check(case: Case) -> Iterator[Finding]:
             prevention=(
                 "Set IPv6_rpfilter=loose in firewalld.conf on hosts with VPNs or policy routing."
             ),
+            certainty=POSSIBLE if many else 1.0,
+            asks=(ASK_WHAT,) if many else (),
             marks=("rpfilter",),
         )
     if not told:
