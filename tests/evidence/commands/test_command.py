@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from podpath.evidence.commands.command import Command, asked_object, parse_command, parse_family
+from podpath.evidence.commands.command import (
+    Command,
+    asked_object,
+    expand_braces,
+    parse_command,
+    parse_family,
+)
 from podpath.net.provenance import Source
 
 
@@ -97,3 +103,14 @@ def test_the_family_is_told_by_the_command_or_the_file(
 ) -> None:
     """Where neither says it, it is unknown."""
     assert family == parse_family(Source(name=name, lines=(), command=command))
+
+
+def test_braces_stand_for_words() -> None:
+    """Each part in its order, and those of each further pair of braces within it."""
+    assert list(expand_braces("conf/{all,eth0}/{a,b}")) == [
+        "conf/all/a",
+        "conf/all/b",
+        "conf/eth0/a",
+        "conf/eth0/b",
+    ]
+    assert list(expand_braces("a{b}c")) == ["a{b}c"]

@@ -56,3 +56,11 @@ def test_a_loop_prints_a_path_and_its_value() -> None:
     assert [PortSwitch("cni0", "hairpin_mode", on=False)] == found
     assert ["veth2"] == ports
     assert not [one for one in reading.records if isinstance(one, LinkRecord)]
+
+
+def test_braces_name_a_device_for_each_value() -> None:
+    """As a shell expands them, in their order."""
+    reading = read(block("1442\n1450", "cat /sys/class/net/{ens3,vxlan.calico}/mtu"))
+    links = [one for one in reading.records if isinstance(one, LinkRecord)]
+
+    assert [("ens3", 1442), ("vxlan.calico", 1450)] == [(one.name, one.mtu) for one in links]

@@ -9,7 +9,7 @@ table, `cat FILE` does not print the name, `lsmod | grep X` shows only a part.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -29,6 +29,9 @@ _OBJECTS: Mapping[str, tuple[str, ...]] = {
 }
 """Objects of ip(8) and bridge(8) with the abbreviations that they take."""
 _SHOW = frozenset({"s", "sh", "sho", "show", "l", "li", "lis", "list", "ls", "lst"})
+_BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
+_MOST_WORDS = 500
+"""Words that one with braces stands for, at most."""
 _VALUED = frozenset({"-f", "-family", "-rc", "-rcvbuf", "-l", "-loops"})
 _FAMILY_FILE = re.compile(r"ip(?P<six>6?)-(?:route|rule|neigh)\.json")
 
@@ -104,3 +107,20 @@ def asked_object(command: Command) -> tuple[str, tuple[str, ...]] | None:
     if found is None:
         return None
     return found, tuple(words[2:] if len(words) > 1 and words[1] in _SHOW else words[1:])
+
+
+def expand_braces(word: str) -> Iterator[str]:
+    """Expand braces as a shell does: `conf/{all,default}/rp_filter`."""
+    pending, done = [word], 0
+    while pending and done < _MOST_WORDS:
+        done += 1
+        text = pending.pop(0)
+        found = _BRACES.search(text)
+        if found is None:
+            yield text
+        else:
+            pending[:0] = [
+                text[: found.start()] + part + text[found.end() :]
+                for part in re.findall(r"[^,]*(?=,|$)", found[1])
+                if part
+            ]

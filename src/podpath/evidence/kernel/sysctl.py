@@ -9,9 +9,8 @@ a line says what is wanted, and not what is in force.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
-from podpath.evidence.commands.command import Command, parse_command
+from podpath.evidence.commands.command import Command, expand_braces, parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.node_records import SparedSysctlRecord, SysctlRecord
 from podpath.evidence.records import Reading
@@ -58,9 +57,7 @@ _DONE = re.compile(
 """Words by which people say that they changed something."""
 _VALUE = re.compile(r"\s*+-?(?:\d+|[\w.,/:-]+)(?:\s+[\w.,/:-]+){0,40}\s*$")
 _CONFIG_NAME = re.compile(r"sysctl.*\.conf$|/sysctl\.d/|\.conf$")
-_BRACES = re.compile(r"\{([^{},]*(?:,[^{},]*)+)\}")
 _EXPECTED = "a sysctl"
-_MOST_NAMES = 500
 _LISTING = 20
 """Lines from which on a value that is empty is one (`net.ipv4.ip_local_reserved_ports`), and no
 line that was cut.
@@ -229,7 +226,7 @@ def _asked_keys(command: Command) -> list[str]:
     if command.filters:
         return []
     if command.program in {"cat", "more", "less", "head", "tail"}:
-        paths = [path for word in command.arguments for path in _expand(word)]
+        paths = [path for word in command.arguments for path in expand_braces(word)]
         keys = [path.removeprefix("/proc/sys/") for path in paths if path.startswith("/proc/sys/")]
         return (
             []
@@ -243,28 +240,11 @@ def _asked_keys(command: Command) -> list[str]:
             spell_key(key)
             for word in command.arguments
             if not word.startswith("-")
-            for key in _expand(word)
+            for key in expand_braces(word)
         ]
     if command.program == "conntrack" and command.arguments[:1] in {("-C",), ("--count",)}:
         return ["net.netfilter.nf_conntrack_count"]
     return []
-
-
-def _expand(word: str) -> Iterator[str]:
-    """Expand braces as a shell does: `conf/{all,default}/rp_filter`."""
-    pending, done = [word], 0
-    while pending and done < _MOST_NAMES:
-        done += 1
-        text = pending.pop(0)
-        found = _BRACES.search(text)
-        if found is None:
-            yield text
-        else:
-            pending[:0] = [
-                text[: found.start()] + part + text[found.end() :]
-                for part in re.findall(r"[^,]*(?=,|$)", found[1])
-                if part
-            ]
 
 
 FORMAT = Format("sysctl", recognise, read)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from podpath.evidence.commands.command import parse_command
+from podpath.evidence.commands.command import expand_braces, parse_command
 from podpath.evidence.formats import CERTAIN, LIKELY, NO, Format, sample
 from podpath.evidence.node_records import BridgePortRecord, LinkRecord
 from podpath.evidence.records import Reading, StatementRecord
@@ -173,7 +173,7 @@ def _asked(source: Source) -> Iterator[tuple[str, str]]:
     command = parse_command(source.command)
     if command.filters or command.program not in {"cat", "head", "tail", "more", "less"}:
         return
-    for word in command.arguments:
+    for word in (path for one in command.arguments for path in expand_braces(one)):
         found = _PATH.match(word)
         if found is not None:
             yield found["link"], found["file"]
