@@ -42,7 +42,7 @@ def test_a_second_card_without_a_way_back(said: str, certainty: float) -> None:
 @pytest.mark.parametrize(
     "changed",
     [
-        {"rules": RULE},
+        {"rules": RULE, "said": "Clients get no answer from sshd by the address 198.51.100.20."},
         {"rules": "100:\tfrom all fwmark 0x1 lookup 100\n"},
         {"routes": ROUTES + "default via 198.51.100.1 dev eth1\n"},
         {"routes": ROUTES.replace("eth0\n", "eth0 metric 9\n", 1) + OTHER.format(metric=8)},
@@ -69,3 +69,36 @@ def test_a_default_route_of_a_greater_metric_is_idle(works: str, proves: bool) -
     assert 0.8 == found.certainty
     assert "metric" in str(found.claim)
     assert proves == bool(found.proves)
+
+
+PUBLISHED = """\
+{}
+
+```
+$ ip rule
+0:	from all lookup local
+{}100:	from 198.51.100.20 lookup second
+32766:	from all lookup main
+32767:	from all lookup default
+```
+"""
+UNANSWERED = "The published port 443 of a container gets no answer at 198.51.100.20."
+
+
+@pytest.mark.parametrize(
+    ("said", "beside", "sure"),
+    [
+        (UNANSWERED, "", [0.7]),
+        (UNANSWERED, "99:\tfrom all fwmark 0x1 lookup 200\n", []),
+        (UNANSWERED, "99:\tfrom 172.18.0.0/16 lookup 200\n", []),
+        ("The web server of the host gets no requests at 198.51.100.20.", "", []),
+    ],
+    ids=["address-alone", "mark", "range", "of-the-host"],
+)
+def test_a_rule_for_the_address_serves_no_container(
+    said: str, beside: str, sure: list[float]
+) -> None:
+    """What a container answers is looked up with its own address; a mark or a rule for its range
+    may lead it back.
+    """
+    assert sure == [one.certainty for one in check(ticket_of(PUBLISHED.format(said, beside)))]

@@ -10,7 +10,8 @@ Why it breaks
     The kernel looks the way back up by the destination alone: the answer takes the default route of
     the first card, with the second one's address as its source. The provider or router there drops
     it, or a strict rp_filter drops the request. DNAT to a container does not change that: the
-    answer is routed before its source is translated back.
+    answer is routed before its source is translated back. So a rule for the card's own address
+    (`from ADDRESS lookup TABLE`) serves the host's programs, and no container's answers.
 
 How to confirm
     ip rule; ip route get CLIENT from ADDRESS; tcpdump -ni any host CLIENT
@@ -34,8 +35,8 @@ from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Severity
 from podpath.checks.stated import spans_of
 from podpath.checks.told import LOSSES, list_failing
-from podpath.net.addresses import Address, Prefix
-from podpath.net.complaints import Complaint, EndKind
+from podpath.net.addresses import WIDTH, Address, Prefix
+from podpath.net.complaints import Circumstance, Complaint, EndKind
 from podpath.net.provenance import Span
 from podpath.net.technologies import Technology
 from podpath.node.case import Case
@@ -44,7 +45,7 @@ from podpath.node.routing import MAIN, PolicyRule, Route
 
 CATEGORIES = (Category.POLICY_ROUTING, Category.SOURCE_ADDRESS, Category.WRONG_ROUTE)
 NAME = "second-card-unanswered"
-NAMED, POSSIBLE = 0.8, 0.6
+NAMED, PUBLISHED, POSSIBLE = 0.8, 0.7, 0.6
 _CARD = re.compile(r"(?:eth\d|en[opsx]\w|bond\d|wl\w|em\d|p\d+p\d)[\w.]*")
 _SENDERS = frozenset({None, EndKind.OUTSIDE})
 _TARGETS = frozenset({
@@ -95,6 +96,64 @@ def check(case: Case) -> Iterator[Finding]:
                 near = any(_works_near(one, card) for one in case.complaints)
                 yield _report(complaint, card, named=_is_named(complaint, card), near=near)
                 return
+    yield from _find_published(case)
+
+
+def _find_published(case: Case) -> Iterator[Finding]:
+    """Report the first rule for an address of the host alone where what a container publishes gets
+    no answer at that address.
+    """
+    rules = [one for one in case.node.host.rules.items if one.span is not None]
+    if any(one.mark is not None or one.iif is not None for one in rules):
+        return  # what marks connections, or knows them by their bridge, may lead answers back
+    for rule in rules:
+        src = rule.src
+        single = src is not None and src.length == WIDTH[src.family] and _is_own(rule)
+        for complaint in list_failing(case) if single and not rule.negated else ():
+            asked = src is not None and src.address in complaint.addresses
+            lost = complaint.failure in {None, *LOSSES} and not complaint.sources
+            published = Circumstance.PUBLISHES in complaint.circumstances
+            inner = {complaint.source, complaint.target} & {EndKind.CONTAINER, EndKind.GUEST}
+            if asked and lost and (published or inner) and not _covers_inner(rules):
+                yield _report_published(complaint, rule)
+                return
+
+
+def _covers_inner(rules: Sequence[PolicyRule]) -> bool:
+    """Tell whether a rule is for what a whole network sends: it may be that of containers."""
+    own = (one.src for one in rules if _is_own(one))
+    return any(src is not None and src.length < WIDTH[src.family] for src in own)
+
+
+def _is_own(rule: PolicyRule) -> bool:
+    """Tell whether a rule looks up a table that somebody made."""
+    return rule.table not in range(MAIN - 1, MAIN + 2)
+
+
+def _report_published(complaint: Complaint, rule: PolicyRule) -> Finding:
+    address = rule.src.address if rule.src is not None else ""
+    return Finding(
+        check=NAME,
+        severity=Severity.FAULT,
+        claim=(
+            f"The rule for {address} serves what the host itself sends: a container's answers are "
+            "looked up with the container's own address, so they take the main table's default "
+            "route."
+        ),
+        evidence=(*spans_of((rule,)), complaint.span),
+        reasoning=("The source of an answer is translated back after its route is looked up.",),
+        breaks=(f"what is published at {address} and asked for from other networks",),
+        prevention="Mark the connections of each uplink (CONNMARK), and route answers by the mark.",
+        certainty=PUBLISHED,
+        marks=(str(address),),
+        asks=(
+            FollowUp(
+                "by which device the container's answers leave",
+                "ip route get CLIENT from CONTAINER iif BRIDGE; tcpdump -ni any host CLIENT",
+                "by the other uplink: give the container's range a rule, or mark connections",
+            ),
+        ),
+    )
 
 
 def _list_second_cards(host: Netns) -> Iterator[_SecondCard]:
