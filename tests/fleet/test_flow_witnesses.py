@@ -11,7 +11,8 @@ from random import Random
 
 import pytest
 
-from bench.converse import POD
+from bench.converse import POD, assemble_node
+from bench.kube_proxy_ruleset import emit_ruleset, generate_services
 from podpath.datapath.walk.compiled import Engine
 from podpath.flows.compared import name_deciders
 from podpath.flows.flow import FlowSet
@@ -23,6 +24,7 @@ from podpath.library.given import Pasted
 from podpath.library.progress import silent
 from podpath.library.reading import read
 from podpath.net import protocols
+from podpath.net.addresses import Address
 from podpath.net.errors import UsageError
 from podpath.net.probe import Probe
 from podpath.net.provenance import Listing
@@ -94,6 +96,24 @@ def test_check_walks_one_flow_for_each_answer_of_a_set() -> None:
     assert any("10.1.0.2, port 80" in line for one in arrived for line in one.flow.stands_for)
     assert document["flows"][0]["stands_for"]
     assert "stands for tcp 10.2.0.2 from b to" in answer.text()
+
+
+def test_what_a_pod_sends_to_itself_is_no_answer_for_others() -> None:
+    """All pods are alike, and one of them is the destination: the others do not reach it."""
+    network = "10.244.250.0/24"
+    barred = f"-A FORWARD -s {network} -d {network} -p tcp -j DROP"
+    rules = emit_ruleset(generate_services(3, 1))
+    rules = rules.replace("-A KUBE-FIREWALL", f"{barred}\n-A KUBE-FIREWALL", 1)
+    pods = [Address.parse(f"10.244.250.{number}") for number in (4, 5, 6)]
+    case = Case(nodes=(NodeCase(name="", facts=Facts(node=assemble_node(rules, pods))),))
+    asked = PODS_TO_WEB.text.replace("10.1.0.0/24", str(pods[0]))
+    answer = check(case, Pasted(asked, "sets.toml"))
+    failed = {one.probe.src: one for one in answer.flows if one.walk.state is FlowState.FAILS}
+
+    assert answer.verdict == "unmet"
+    assert pods[1] in failed
+    assert failed[pods[1]].walk.spans[0].text == barred
+    assert pods[0] not in failed
 
 
 def test_many_clients_are_one_set() -> None:
