@@ -16,7 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from podpath.net.protocols import ACK, FIN, RST, SYN, TCP, UDP
-from podpath_capture.arrays.segments import LOWEST, Runs, are_among, begins, distinct, first_of_each
+from podpath_capture.arrays.segments import (
+    LOWEST,
+    Runs,
+    are_among,
+    begins,
+    distinct,
+    first_of_each,
+    order_by,
+)
 from podpath_capture.columns import PacketColumns
 from podpath_capture.decoding.transport_layer import NAMES
 from podpath_capture.flows.flows import Flows, find_rows
@@ -40,6 +48,8 @@ the capture began.
 """
 LONGEST = 1 << 30
 """Bytes that no gap has."""
+FURTHEST = 1 << 26
+"""Bytes beyond which an acknowledgment is no connection's own: an old one's is anywhere."""
 LOOKED_FOR = 32
 """Pieces of data that the whole capture is searched for; one that is not in it is enough."""
 _ANY = 0xFFFF
@@ -61,7 +71,7 @@ class _Piece(NamedTuple):
     number: int
     """The sequence number that it begins with."""
     alone: bool
-    """True where nothing of its direction is shown."""
+    """True where nothing of its direction is shown, or nothing so late."""
     taker: tuple[int, int]
     """The address and the port of who acknowledges it, and so did not send it."""
 
@@ -92,7 +102,11 @@ class UnshownPackets:
         if not len(flows):
             return
         if len(self._pieces) < LOOKED_FOR:
-            found = [*self._find_gaps(columns, flows, segments), *self._find_lone(columns, flows)]
+            found = [
+                *self._find_gaps(columns, flows, segments),
+                *_find_ends(columns, flows, segments),
+                *self._find_lone(columns, flows),
+            ]
             self._pieces += [
                 one if rows is None else one._replace(row=int(rows[one.row])) for one in found
             ]
@@ -127,9 +141,7 @@ class UnshownPackets:
         if not len(gaps):
             return
         numbers = distinct(flows.number[gaps])
-        broken = segments.reused | (columns.fragment & np.uint16(0x2000) != 0)
-        known = broken & (flows.number >= 0)
-        numbers = numbers[~are_among(numbers, distinct(flows.number[known]))]
+        numbers = numbers[~are_among(numbers, _list_doubtful(columns, flows, segments))]
         mine = find_rows(flows, numbers)
         mine = mine[columns.flags[mine] & RST == 0]
         if not len(mine):
@@ -222,6 +234,55 @@ def _name(columns: PacketColumns, rows: Rows, port: NDArray[np.uint16]) -> NDArr
 def _end(address: NDArray[np.uint32], port: NDArray[np.uint16], rows: Rows) -> NDArray[np.uint64]:
     """Return a word for one end of each of some packets."""
     return address[rows].astype(np.uint64) << np.uint64(16) | port[rows]
+
+
+def _list_doubtful(
+    columns: PacketColumns, flows: Flows, segments: SegmentAnalysis
+) -> NDArray[np.int32]:
+    """Return the flows that are several connections, or whose packets are fragments."""
+    broken = segments.reused | (columns.fragment & np.uint16(0x2000) != 0)
+    return distinct(flows.number[broken & (flows.number >= 0)])
+
+
+def _find_ends(columns: PacketColumns, flows: Flows, segments: SegmentAnalysis) -> Iterable[_Piece]:
+    """Yield what is acknowledged beyond all that a direction shows, of those whose SYN is shown."""
+    usable = np.ones(len(flows) + 1, np.bool_)  # the last is what is of no flow
+    usable[[*_list_doubtful(columns, flows, segments).tolist(), -1]] = False
+    flags = columns.flags
+    rows = np.flatnonzero((columns.protocol == TCP) & usable[flows.number] & (flags & RST == 0))
+    way = flows.number[rows].astype(np.int64) << 1 | ~flows.forward[rows]
+    opening = np.flatnonzero(flags[rows] & SYN)[::-1]
+    base, begun = np.zeros(2 * len(flows), np.uint32), np.zeros(2 * len(flows), np.bool_)
+    base[way[opening]], begun[way[opening]] = columns.seq[rows[opening]], True
+    reach = _find_reach(columns, rows, way, base)
+    begun &= reach < LONGEST
+    taking = np.flatnonzero((flags[rows] & ACK != 0) & begun[way ^ 1])
+    other = way[taking] ^ 1
+    beyond = (columns.ack[rows[taking]] - base[other]).view(np.int32) - reach[other]
+    some = taking[(beyond > 0) & (beyond < FURTHEST)]
+    for at in some[first_of_each(way[some])][:LOOKED_FOR].tolist():
+        row, sender = int(rows[at]), int(way[at]) ^ 1
+        number = (int(base[sender]) + int(reach[sender])) & 0xFFFFFFFF
+        taker = int(columns.src[row]), int(columns.sport[row])
+        yield _Piece(row, number, alone=True, taker=taker)
+
+
+def _find_reach(columns: PacketColumns, rows: Rows, way: Rows, base: NDArray[np.uint32]) -> Rows:
+    """Return for each direction how far what is shown of it goes, counted from its SYN; `LONGEST`
+    where it sends so much that its numbers may wrap.
+    """
+    flags = columns.flags[rows]
+    length = columns.payload[rows] + (flags & SYN != 0) + (flags & FIN != 0)
+    reach = np.zeros(len(base), np.int64)
+    sent = np.flatnonzero(length)
+    if not len(sent):
+        return reach
+    sent = sent[order_by(way[sent])]
+    ends = (columns.seq[rows[sent]] - base[way[sent]]).view(np.int32).astype(np.int64)
+    runs = Runs(way[sent])
+    reach[way[sent[runs.starts]]] = np.maximum.reduceat(ends + length[sent], runs.starts)
+    size = np.bincount(way, weights=length, minlength=len(base))
+    return np.where(size < LONGEST, reach, LONGEST)
 
 
 class _Ways:

@@ -74,6 +74,18 @@ def test_data_that_are_acknowledged_and_not_there(missing: int) -> None:
     assert BEHIND in [what for _, what in unshown(made)]
 
 
+def test_data_beyond_all_that_is_shown() -> None:
+    """The last ones are not there, or all of one side behind its SYN: an acknowledgment tells; one
+    of an old connection is far off.
+    """
+    made = talk()
+    server = {4, 7, 10}
+
+    assert [(10, LONE)] == unshown([*made[:10], made[11]])
+    assert [(4, LONE)] == unshown([one for at, one in enumerate(made) if at not in server])
+    assert [] == unshown([*made, segment(ACK, 400, 800 + (1 << 27))])
+
+
 def test_data_that_overtake_others_are_there() -> None:
     """Where they stand is all the same, as it is that they are sent again."""
     made = talk()
