@@ -263,7 +263,7 @@ def _tell(state: str, stage: StagedNode, attempt: int) -> None:
     "--both-families", is_flag=True,
     help="Give each node IPv6 as well, and send most probes by it.",
 )  # fmt: skip
-@click.option("--mixed", is_flag=True, help="Give every third node IPv6 as well, as CI does.")
+@click.option("--mixed", is_flag=True, help="Give every third node IPv6 as well.")
 @progress_option
 def agree(
     *,

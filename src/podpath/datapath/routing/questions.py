@@ -152,7 +152,9 @@ def error_source(walk: Walk, skb: Skb) -> Address:
     With none (all zeros) routing chooses it, and policy rules on the source do not see it.
     """
     packet, given = skb.packet, skb.destination
-    taken = packet.family == 4 and given is not None and given.type == "local"
+    route = given.route if given is not None and given.type == "local" else None
+    # a route of before NAT is none of the packet's any more
+    taken = packet.family == 4 and route is not None and route.prefix.covers(packet.dst)
     if taken or address_type(walk, skb.netns, packet.dst) == "local":
         return packet.dst
     if packet.family == 6:
