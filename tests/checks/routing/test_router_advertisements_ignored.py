@@ -156,12 +156,20 @@ def test_it_stands_for_the_missing_route_that_it_explains() -> None:
 
 
 ADVERTISE = """\
-import socket, struct
+import socket, struct, time
 s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
 s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_MULTICAST_HOPS, 255)
 at = socket.if_nametoindex("v1")
 s.bind(("fe80::1", 0, 0, at))
-s.sendto(struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0), ("ff02::1", 0, 0, at))
+advertisement = struct.pack("!BBHBBHII", 134, 0, 0, 64, 0, 1800, 0, 0)
+for _ in range(50):  # until the link has its carrier, and with it the route for multicast
+    try:
+        s.sendto(advertisement, ("ff02::1", 0, 0, at))
+        break
+    except OSError:
+        time.sleep(0.1)
+else:
+    raise SystemExit("the link does not come up")
 """
 SETTLES = 2.0
 """Seconds within which the kernel has taken an advertisement."""
