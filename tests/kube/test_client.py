@@ -4,6 +4,7 @@ secret in any error.
 
 from __future__ import annotations
 
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -100,6 +101,29 @@ def test_nobody_at_the_address_is_unreachable(tmp_path: Path) -> None:
     path = write_kubeconfig(tmp_path, f"https://127.0.0.1:{free_port()}", {})
     with Client(access.find(path)) as client, pytest.raises(Unreachable, match="refused"):
         client.request("GET", "/version")
+
+
+def test_a_handshake_that_fails_is_tried_once_more(tmp_path: Path) -> None:
+    """A server that ends TLS with an alert (RFC 8446, 6: fatal, unexpected_message) is asked twice,
+    and named then.
+    """
+    asked: list[bytes] = []
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def answer() -> None:
+            for _ in range(2):
+                peer, _ = server.accept()
+                with peer:
+                    asked.append(peer.recv(4096)[:1])
+                    peer.sendall(bytes.fromhex("15 0303 0002 020a"))
+
+        thread = threading.Thread(target=answer, daemon=True)
+        thread.start()
+        path = write_kubeconfig(tmp_path, f"https://127.0.0.1:{server.getsockname()[1]}", {})
+        with Client(access.find(path)) as client, pytest.raises(Unreachable, match="unexpected"):
+            client.request("GET", "/version")
+        thread.join(5)
+    assert [b"\x16", b"\x16"] == asked
 
 
 def test_a_certificate_of_another_authority_is_refused(

@@ -150,15 +150,16 @@ class Client:
         content_type: str = JSON,
     ) -> bytes:
         """Send one request and give the answer's body; `Refused` or `Unreachable` where there is
-        none.
+        none. Where TLS fails before the request is sent, it is tried once more: a busy server, or
+        a balancer before it, does that at times.
         """
         content = None if body is None else msgspec.json.encode(body)
         headers = {} if body is None else {"Content-Type": content_type}
         try:
-            http = self._connected()
-            response = http.request(
+            request = self._connected().build_request(
                 verb, path, params=query, content=content, headers=headers, timeout=self._answer
             )
+            response = self._send(request)
         except (httpx2.HTTPError, httpx2.InvalidURL, ConfigError, OSError) as error:
             self._fail(verb, path, error)
         if response.is_success:
@@ -263,6 +264,14 @@ class Client:
             yield response
         finally:
             response.close()
+
+    def _send(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            return self._connected().send(request)
+        except httpx2.ConnectError as error:
+            if not _is_of_handshake(error):
+                raise
+        return self._connected().send(request)
 
     def _waiting(self, seconds: float) -> httpx2.Timeout:
         return httpx2.Timeout(seconds, connect=min(CONNECT_SECONDS, seconds))
@@ -369,6 +378,13 @@ def _reason(error: Exception) -> str:
     if str(cause):
         return f"{type(error).__name__}: {cause}"
     return type(error).__name__
+
+
+def _is_of_handshake(error: BaseException | None) -> bool:
+    """Tell whether TLS failed for another reason than a certificate, which stays as it is."""
+    while error is not None and not isinstance(error, ssl.SSLError):
+        error = error.__cause__ or error.__context__
+    return error is not None and not isinstance(error, ssl.SSLCertVerificationError)
 
 
 def _stamps(files: tuple[str, ...]) -> tuple[float, ...]:
