@@ -23,7 +23,6 @@ from podpath_capture.arrays.segments import (
     begins,
     distinct,
     first_of_each,
-    order_by,
 )
 from podpath_capture.columns import PacketColumns
 from podpath_capture.decoding.transport_layer import NAMES
@@ -248,18 +247,19 @@ def _find_ends(columns: PacketColumns, flows: Flows, segments: SegmentAnalysis) 
     """Yield what is acknowledged beyond all that a direction shows, of those whose SYN is shown."""
     usable = np.ones(len(flows) + 1, np.bool_)  # the last is what is of no flow
     usable[[*_list_doubtful(columns, flows, segments).tolist(), -1]] = False
-    flags = columns.flags
-    rows = np.flatnonzero((columns.protocol == TCP) & usable[flows.number] & (flags & RST == 0))
+    rows = np.flatnonzero(
+        (columns.protocol == TCP) & usable[flows.number] & (columns.flags & RST == 0)
+    )
     way = flows.number[rows].astype(np.int64) << 1 | ~flows.forward[rows]
-    opening = np.flatnonzero(flags[rows] & SYN)[::-1]
+    flags = columns.flags[rows]
+    opening = np.flatnonzero(flags & SYN)[::-1]
     base, begun = np.zeros(2 * len(flows), np.uint32), np.zeros(2 * len(flows), np.bool_)
     base[way[opening]], begun[way[opening]] = columns.seq[rows[opening]], True
     reach = _find_reach(columns, rows, way, base)
     begun &= reach < LONGEST
-    taking = np.flatnonzero((flags[rows] & ACK != 0) & begun[way ^ 1])
-    other = way[taking] ^ 1
-    beyond = (columns.ack[rows[taking]] - base[other]).view(np.int32) - reach[other]
-    some = taking[(beyond > 0) & (beyond < FURTHEST)]
+    other = way ^ 1
+    beyond = (columns.ack[rows] - base[other]).view(np.int32) - reach[other]
+    some = np.flatnonzero((beyond > 0) & (beyond < FURTHEST) & (flags & ACK != 0) & begun[other])
     for at in some[first_of_each(way[some])][:LOOKED_FOR].tolist():
         row, sender = int(rows[at]), int(way[at]) ^ 1
         number = (int(base[sender]) + int(reach[sender])) & 0xFFFFFFFF
@@ -275,13 +275,10 @@ def _find_reach(columns: PacketColumns, rows: Rows, way: Rows, base: NDArray[np.
     length = columns.payload[rows] + (flags & SYN != 0) + (flags & FIN != 0)
     reach = np.zeros(len(base), np.int64)
     sent = np.flatnonzero(length)
-    if not len(sent):
-        return reach
-    sent = sent[order_by(way[sent])]
-    ends = (columns.seq[rows[sent]] - base[way[sent]]).view(np.int32).astype(np.int64)
-    runs = Runs(way[sent])
-    reach[way[sent[runs.starts]]] = np.maximum.reduceat(ends + length[sent], runs.starts)
-    size = np.bincount(way, weights=length, minlength=len(base))
+    mine, length = way[sent], length[sent].astype(np.int64)
+    ends = (columns.seq[rows[sent]] - base[mine]).view(np.int32) + length
+    np.maximum.at(reach, mine, ends)
+    size = np.bincount(mine, weights=length, minlength=len(base))
     return np.where(size < LONGEST, reach, LONGEST)
 
 
