@@ -271,7 +271,16 @@ def _report(name: str, span: Span, certainty: float, packets: int) -> Finding:
             "drops."
         ),
         certainty=certainty,
+        asks=() if certainty == 1 else (_ask_counter(name),),
         marks=("DROP",),
+    )
+
+
+def _ask_counter(name: str) -> FollowUp:
+    return FollowUp(
+        f"whether {name} drops what fails",
+        f"iptables -nvL {name} | head -1 (before and after an attempt)",
+        "policy DROP whose packets grow with each attempt: this is the cause",
     )
 
 
