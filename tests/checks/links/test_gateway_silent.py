@@ -53,12 +53,14 @@ def test_what_only_looks_like_it_is_let_be(ticket: str) -> None:
     assert [] == list(check(case_of_document(ticket)))
 
 
-@pytest.mark.parametrize(("switch", "blamed"), [("0", True), ("1", False)])
+@pytest.mark.parametrize(
+    ("switch", "general", "blamed"), [("0", "0", True), ("1", "0", False), ("0", "1", False)]
+)
 def test_a_pods_gateway_that_no_device_has_is_answered_for_by_the_host(
-    switch: str, *, blamed: bool
+    switch: str, general: str, *, blamed: bool
 ) -> None:
-    """Where the host's switch is off, it is the cause; whose device it is the ticket does not
-    say.
+    """Where the host's switches are off, they are the cause; whose device it is the ticket does
+    not say.
     """
     ticket = f"""
 Pods of this node reach nothing.
@@ -68,7 +70,8 @@ root@n3:~# kubectl exec -it web-0 -- sh -c 'ip route; ip neigh'
 default via 169.254.1.1 dev eth0
 169.254.1.1 dev eth0 scope link
 169.254.1.1 dev eth0  FAILED
-root@n3:~# sysctl net.ipv4.conf.cali3b1f04a6c2e.proxy_arp
+root@n3:~# sysctl net.ipv4.conf.all.proxy_arp net.ipv4.conf.cali3b1f04a6c2e.proxy_arp
+net.ipv4.conf.all.proxy_arp = {general}
 net.ipv4.conf.cali3b1f04a6c2e.proxy_arp = {switch}
 ```
 """

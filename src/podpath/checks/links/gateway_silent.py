@@ -30,6 +30,7 @@ from dataclasses import replace
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, FollowUp, Repair, Severity
 from podpath.checks.stated import statements_of
+from podpath.checks.topology import known_sysctl
 from podpath.net.addresses import Address
 from podpath.net.provenance import Known
 from podpath.net.statements import ArpAnswer
@@ -108,10 +109,13 @@ def _list_unproxied(
     case: Case, namespace: Netns, gateway: Address
 ) -> Iterator[tuple[str, Known[str]]]:
     """Yield the host's devices for pods that are stated to answer for nobody, where a pod's gateway
-    is an address that the host has nowhere.
+    is an address that the host has nowhere, unless the switch of all devices is stated to be on.
     """
     host = case.node.host
+    general = known_sysctl(host, f"{_PREFIX}all{_SUFFIX}")
     if namespace.name == HOST or gateway not in UNHELD or host.holds(gateway):
+        return
+    if general is not None and general.value != "0":
         return
     for key, fact in host.sysctls.items():
         device = key.removeprefix(_PREFIX).removesuffix(_SUFFIX)
