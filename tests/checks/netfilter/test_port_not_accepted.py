@@ -5,10 +5,13 @@ from __future__ import annotations
 import pytest
 
 from podpath.checks.finding import Finding
-from podpath.checks.netfilter.port_not_accepted import NAME
+from podpath.checks.netfilter.port_not_accepted import NAME, find_input_refusal
 from podpath.diagnosis.diagnose import diagnose
 from podpath.library.given import Pasted
 from podpath.library.reading import read_together
+from podpath.net.addresses import Address
+from podpath.net.protocols import TCP
+from tests.assembly.evidence_text import case_of_document
 
 REJECT = "-A INPUT -j REJECT --reject-with icmp-host-prohibited"
 SAVED = f"""\
@@ -204,3 +207,22 @@ def test_a_port_may_be_accepted_for_others_than_who_asks() -> None:
 
     assert ("from 192.168.7.9" in str(other.claim), other.certainty < 1) == (True, True)
     assert [] == diagnosed(asked.format("192.168.8.4"), ONE_RANGE)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "-A INPUT -s 192.168.8.0/24 -j ACCEPT\n",
+        "-A INPUT -s 192.168.8.0/24 -j NEAR\n-A NEAR -j ACCEPT\n",
+    ],
+)
+def test_all_that_others_send_may_be_accepted(rule: str) -> None:
+    """Their rule names no port, and who asks may come with one of their addresses: it is kept as
+    one that may accept.
+    """
+    listing = ONE_RANGE.replace("-A INPUT -s", f"{rule}-A INPUT -s").replace(" INPUT\n", "\n")
+    case = case_of_document(f"```\n{listing}```\n")
+    found = find_input_refusal(case, TCP, 80, (Address.parse("192.168.7.9"),))
+
+    assert found is not None
+    assert rule.splitlines()[0] in {one.span.text for one in found.accepting}

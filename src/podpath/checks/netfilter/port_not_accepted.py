@@ -224,12 +224,14 @@ def find_input_refusal(
     Where it is known who connects, a rule for others accepts nothing.
     """
     for table, chain in chains_named(case.node.host, "filter", "INPUT"):
-        fate = _InputWalk(table, protocol, port, tuple(sources)).judge(chain, DEEPEST)
+        walk = _InputWalk(table, protocol, port, tuple(sources))
+        fate = walk.judge(chain, DEEPEST)
         if isinstance(fate, PortRefusal):
             return fate
         if fate is Fate.PASSED and chain.policy == "DROP" and chain.complete and chain.span:
-            rules = tuple(rule for rule in chain.rules if port_of(rule))
-            return PortRefusal(chain.span, "DROP", "", rules)
+            rules = [rule for rule in chain.rules if port_of(rule)]
+            rules += [rule for rule in walk.accepting if rule not in rules]
+            return PortRefusal(chain.span, "DROP", "", tuple(rules))
     native = find_refusal(case.node.host, protocol, port)
     if native is None:
         return None
@@ -265,7 +267,8 @@ class _InputWalk:
         target = rule.target.name if rule.target is not None else ""
         if not target or self._misses(rule):
             limited = bool(self.sources) and rule.src is not None
-            if target == "ACCEPT" and (port_of(rule) or limited):
+            entered = limited and target in self.table.chains
+            if entered or (target == "ACCEPT" and (port_of(rule) or limited)):
                 self.accepting.append(rule)
             return Fate.PASSED
         if ends(rule):
@@ -393,7 +396,7 @@ def _report(case: Case, asked: AskedPort, found: PortRefusal) -> Finding:
         asks=() if sure else (ASK,),
         marks=(found.target,),
         explains=felt,
-        proves=felt if told and own else frozenset(),
+        proves=felt if told and own and not others else frozenset(),
     )
 
 
