@@ -85,14 +85,15 @@ def check(case: Case) -> Iterator[Finding]:
     reloads = [one for one in case.change_commands if _MANAGERS.search(one.command)]
     writers = [one.span for one in case.change_commands if _WRITERS.search(one.command)]
     writers += list(_list_written_again(case))
-    told = _list_told(case)
+    told = tuple(_list_told(case))
     spans = [*_list_flushes(case), *(change.span for change in reloads), *told]
     cures |= {one for one in spans if is_remedy(one.source.label or "")}
     spans = [one for one in spans if one not in cures and not _is_undone(one, writers)]
     if not spans or (case.complaints and not _has_engine(case)):
         return
     missing = [gone for one in spans for gone in _list_missing(case, one)]
-    left = [gone for one in spans for gone in _list_left(case, one)]
+    typed = [one for one in spans if one not in told]  # a sentence stands at no moment
+    left = [gone for one in typed for gone in _list_left(case, one)]
     shown = dict.fromkeys((*spans, *left[:QUOTED], *missing[:QUOTED]))
     certainty = ABSENT if missing else TYPED
     yield _report(tuple(shown), 1.0 if left else certainty)
