@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from podpath.checks.objects import (
     chosen,
     covering,
@@ -10,6 +12,7 @@ from podpath.checks.objects import (
     is_made_of,
     is_near,
     is_of_all,
+    is_of_namespace,
     is_ready,
     is_without_endpoints,
     pods,
@@ -18,6 +21,7 @@ from podpath.checks.objects import (
     selects,
 )
 from podpath.net.addresses import Address, Prefix, read_address
+from podpath.net.provenance import Source, Span
 from tests.assembly.evidence_text import case_of_document
 
 TICKET = """
@@ -155,3 +159,21 @@ web    ClusterIP   10.96.0.20   <none>        80/TCP    5d    app=web,tier=front
         found[selector] = [pod.seen.name for pod in chosen(case, service)]
 
     assert found == {"tier=front,app==web": ["web-0"], "app=web": [], "app!=web": []}
+
+
+@pytest.mark.parametrize(
+    ("command", "whole", "selected"),
+    [
+        ("kubectl -n till get netpol", True, True),
+        ("kubectl get pods -n shop -o wide", True, True),
+        ("kubectl get pods -l app=web -o wide", False, True),
+        ("kubectl get pod web-0 -o yaml", False, False),
+        ("kubectl get pods -o wide | grep web", False, False),
+        ("kubectl get pods -l app=web --field-selector spec.nodeName=node1", False, False),
+    ],
+)
+def test_a_list_of_a_namespace_names_none(command: str, *, whole: bool, selected: bool) -> None:
+    """A name, a filter or a field leaves some out; labels leave out what nobody asks about."""
+    span = Span(Source(name="ticket", lines=(), command=command), 1, 1)
+
+    assert (whole, selected) == (is_of_namespace(span), is_of_namespace(span, selected=True))

@@ -41,6 +41,12 @@ _SELECTION = re.compile(
     r"['\"]?(?=\s|$)"
 )
 """What a command of kubectl lists pods by."""
+_FLAGS = (
+    r"(?:\s+(?:-n[ =]?|--namespace[ =]|-o[ =]?|--output[ =])[\w-]+|"
+    r"\s+(?:-A|--all-namespaces|--show-labels|--no-headers))*"
+)
+_OF_SPACE = re.compile(rf"(?:kubectl|oc|k){_FLAGS}\s+get\s+[\w.,]+{_FLAGS}\s*")
+"""Commands that list all objects of a kind that are in a namespace, or in all of them."""
 _REMEMBERED = 32
 """Kinds of objects, or sets of them, that are kept: as many as the checks of a case ask for."""
 
@@ -195,6 +201,15 @@ def is_of_all(span: Span) -> bool:
     selects none and cuts nothing off.
     """
     return _WHOLE.fullmatch(span.source.command or "") is not None
+
+
+def is_of_namespace(span: Span, *, selected: bool = False) -> bool:
+    """Tell whether an output lists all objects of its kinds in a namespace, or all that labels
+    select: its command names none and cuts nothing off.
+    """
+    command = span.source.command or ""
+    command = _SELECTION.sub("", command) if selected else command
+    return _OF_SPACE.fullmatch(command) is not None
 
 
 def is_made_of(pod: str, workload: str) -> bool:

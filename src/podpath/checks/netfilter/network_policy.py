@@ -29,7 +29,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from podpath.checks.category import Category
 from podpath.checks.finding import Finding, Severity
-from podpath.checks.objects import ObjectSightings, failures, is_near, is_of_all, pods, see
+from podpath.checks.objects import (
+    ObjectSightings,
+    failures,
+    is_near,
+    is_of_all,
+    is_of_namespace,
+    pods,
+    see,
+)
 from podpath.checks.said import find_said
 from podpath.checks.told import is_of_space
 from podpath.net.failures import FailureKind
@@ -158,7 +166,8 @@ def _is_nameless(policies: Sequence[ObjectSightings]) -> bool:
 def _may_be_of_dns(rule: Tree) -> bool:
     """Tell whether a rule is for any port, or for one by which names may be asked for."""
     ports = rule.items_at("ports")
-    return not ports or any(map(_is_of_dns, ports))
+    named = any(not port.text_at("port").isdecimal() for port in ports)  # of any number
+    return not ports or named or any(map(_is_of_dns, ports))
 
 
 def _is_of_dns(port: Tree) -> bool:
@@ -170,14 +179,13 @@ def _is_of_dns(port: Tree) -> bool:
 def _is_only(policy: ObjectSightings, policies: tuple[ObjectSightings, ...]) -> bool:
     """Tell whether a table lists the policies of its namespace, and no other is there."""
     near = [one for one in policies if is_near(one.namespace, policy.namespace)]
-    listed = any(sight.tree.at("listed") is not None for sight in policy.sights)
-    return listed and len(near) == 1
+    return _is_listed(policy) and len(near) == 1
 
 
 def _is_listed(policy: ObjectSightings) -> bool:
-    """Tell whether a table lists a policy, and another output shows it."""
-    listed = any(sight.tree.at("listed") is not None for sight in policy.sights)
-    return listed and policy.at("spec") is not None
+    """Tell whether a table of all policies lists one, and another output shows it."""
+    rows = [sight.tree for sight in policy.sights if sight.tree.at("listed") is not None]
+    return any(is_of_namespace(row.line) for row in rows) and policy.at("spec") is not None
 
 
 def _labels(selector: Tree | None) -> Mapping[str, str]:

@@ -33,6 +33,7 @@ from podpath.checks.objects import (
     PodView,
     chosen,
     failures,
+    is_of_namespace,
     names_of_service,
     pods,
     see,
@@ -61,7 +62,8 @@ def check(case: Case) -> Iterator[Finding]:
             found = [pod for pod in own if pod.seen.text_at("spec", "nodeName")]
             having = {pod.seen.text_at("spec", "nodeName") for pod in found}
             lacking = [node for node in nodes if node.name not in having] if found else []
-            told = list(_list_partly(case, service, policy, own)) if name == POLICIES[0] else []
+            apart = name == POLICIES[0] and (bool(lacking) or not nodes)
+            told = list(_list_partly(case, service, policy, own)) if apart else []
             if told or lacking or not _is_of_source(case):
                 yield _report(case, service, policy, found, lacking, told)
 
@@ -111,7 +113,7 @@ def _list_partly(
     its pods are listed, and each has a node.
     """
     whole = own and all(
-        pod.seen.text_at("spec", "nodeName") and "|" not in (pod.seen.span.source.command or "|")
+        pod.seen.text_at("spec", "nodeName") and is_of_namespace(pod.seen.span, selected=True)
         for pod in own
     )
     if whole and "|" not in (policy.span.source.command or ""):
