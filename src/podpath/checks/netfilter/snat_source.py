@@ -32,7 +32,7 @@ from podpath.checks.told import BEHIND, LOSSES, list_failing
 from podpath.net.addresses import Address, Prefix
 from podpath.net.complaints import EndKind
 from podpath.node.case import Case
-from podpath.node.netfilter import Rule
+from podpath.node.netfilter import Chain, Rule
 from podpath.node.node import Netns
 
 CATEGORIES = (Category.MASQUERADE_UNWANTED, Category.SOURCE_ADDRESS)
@@ -54,6 +54,7 @@ def check(case: Case) -> Iterator[Finding]:
             if source is not None and source not in own and source.family in families:
                 found = _report(rule, source)
                 near = _is_on_link(case.node.host, rule, source) and _goes_out(case)
+                near = near and _is_first(chain, rule)
                 yield replace(found, proves=LOSSES) if near else found
 
 
@@ -70,6 +71,20 @@ def _is_on_link(host: Netns, rule: Rule, source: Address) -> bool:
         for own in host.addresses.items
         if own.span is not None and not own.address.is_loopback
     )
+
+
+def _is_first(chain: Chain, rule: Rule) -> bool:
+    """Tell whether no rule above may take what a rule of POSTROUTING is for."""
+    above = [one for one in chain.rules if one.position < rule.position]
+    return chain.name == "POSTROUTING" and all(_is_apart(one, rule) for one in above)
+
+
+def _is_apart(rule: Rule, other: Rule) -> bool:
+    """Tell whether two rules are for sources of which neither holds any of the other's."""
+    one, two = rule.src, other.src
+    if one is None or two is None or one.negated or two.negated:
+        return False
+    return not one.prefix.overlaps(two.prefix)
 
 
 def _goes_out(case: Case) -> bool:
