@@ -46,6 +46,7 @@ def test_uplinks_are_the_devices_of_default_routes() -> None:
 
 @pytest.mark.parametrize(("name", "bridge", "tunnel"), [
     ("docker0", True, False), ("br-0123456789ab", True, False), ("br0", False, False), ("cni0", True, False),  # noqa: E501
+    ("br-81c0", True, False), ("br-1001", False, False),
     ("flannel.1", False, True), ("wg0", False, True), ("eth0", False, False),
 ])  # fmt: skip
 def test_names_tell_what_a_device_is_for(name: str, bridge: bool, tunnel: bool) -> None:  # noqa: FBT001  # a case

@@ -14,9 +14,10 @@ from podpath.node.node import Netns
 T = TypeVar("T")
 
 _INNER_BRIDGE = re.compile(
-    r"(?:docker\d|br-[0-9a-f]{4,12}|cni\d|cni-podman\d|podman\d|cbr\d|lxcbr\d|lxdbr\d|virbr\d|"
-    r"kube-bridge|weave)$"
+    r"(?:docker\d|br-(?!\d{4}$)[0-9a-f]{4,12}|cni\d|cni-podman\d|podman\d|cbr\d|lxcbr\d|"
+    r"lxdbr\d|virbr\d|kube-bridge|weave)$"
 )
+"""Docker's own may be shortened by whoever pastes them; four digits are a VLAN's number."""
 _PROMPT_HOST = re.compile(r"[\w.-]+\]?@\[?(?P<host>[A-Za-z0-9][\w.-]*)")
 _TUNNEL = re.compile(
     r"(?:flannel|vxlan|geneve|cilium|tunl|wg|tun|tap|ppp|weave|genev|ovs|ovn|antrea|sit|gre|ip6tnl|"
