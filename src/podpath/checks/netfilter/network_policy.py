@@ -49,6 +49,11 @@ from podpath.node.case import Case
 CATEGORIES = (Category.NETWORK_POLICY,)
 NAME = "network-policy"
 KINDS = ("NetworkPolicy",)
+_BESIDE = (
+    "CiliumNetworkPolicy", "CiliumClusterwideNetworkPolicy", "GlobalNetworkPolicy",
+    "AdminNetworkPolicy", "BaselineAdminNetworkPolicy",
+)  # fmt: skip
+"""Kinds of policies that may admit what these do not."""
 _CUT_OFF = frozenset({
     FailureKind.TIMEOUT, FailureKind.UNREACHABLE, FailureKind.HANGS,
     FailureKind.NAME_SERVER_SILENT, FailureKind.NAME_NOT_RESOLVED,
@@ -122,9 +127,10 @@ def _report_denied(
     target = _spell_target(spec.at("podSelector"))
     place = spec.at(direction.lower()) or spec.at("policyTypes") or spec.at("podSelector") or spec
     where = f" in {policy.namespace}" if policy.namespace else ""
-    ours = is_of_space(case, policy.namespace) and _takes_all(spec.at("podSelector"))
+    alone = not see(case, *_BESIDE)
+    ours = alone and is_of_space(case, policy.namespace) and _takes_all(spec.at("podSelector"))
     proves = _CUT_OFF if ours and _is_only(policy, policies) else frozenset[FailureKind]()
-    nameless = direction == "Egress" and _is_nameless((policy, *others))
+    nameless = alone and direction == "Egress" and _is_nameless((policy, *others))
     if ours and nameless:
         proves |= _NAMELESS
     chosen_pods = [
