@@ -101,3 +101,49 @@ def test_a_description_that_is_cut_has_no_specification() -> None:
     assert reading is not None
     found = [one for one in reading.records if isinstance(one, ApiObjectRecord)]
     assert all(one.tree.at("spec") is None for one in found)
+
+
+def test_the_types_are_those_of_their_own_line() -> None:
+    """An older kubectl says of a direction that is not affected that pods are isolated."""
+    old = ONE_WAY.replace(
+        "  Not affecting ingress traffic",
+        "  Allowing ingress traffic:\n"
+        "    <none> (Selected pods are isolated for ingress connectivity)",
+    )
+    assert spec_of(old) == spec_of(ONE_WAY)
+
+
+def test_a_line_that_is_not_read_leaves_the_specification_out() -> None:
+    """A rule without its condition would admit more than it does."""
+    for shown, unread in (
+        ("    From:\n      NamespaceSelector: ", "    From NamespaceSelector: "),
+        ("tier in (back,store)", "tier in (back,store"),
+        ("To Port: 5432/TCP", "To Ports: 5432/TCP"),
+    ):
+        text = POLICY.replace(shown, unread)
+        assert text != POLICY
+        reading = recognition.read(block(text))
+        assert reading is not None
+        found = [one for one in reading.records if isinstance(one, ApiObjectRecord)]
+        assert all(one.tree.at("spec") is None for one in found)
+
+
+def test_a_port_that_is_not_set_stands_for_all_of_its_protocol() -> None:
+    """kubectl spells it `<nil>`."""
+    every = spec_of(ONE_WAY.replace("53/UDP", "<nil>/UDP"))
+    assert every == {
+        "podSelector": {},
+        "egress": [{"ports": [{"protocol": "UDP"}]}],
+        "policyTypes": ["Egress"],
+    }
+
+
+def test_a_range_of_ports_is_read() -> None:
+    """Since v1.30 kubectl shows its end."""
+    ranged = spec_of(ONE_WAY.replace("To Port: 53/UDP", "To Port Range: 53-60/UDP"))
+    port = {"protocol": "UDP", "port": "53", "endPort": "60"}
+    assert ranged == {
+        "podSelector": {},
+        "egress": [{"ports": [port]}],
+        "policyTypes": ["Egress"],
+    }

@@ -15,59 +15,83 @@ from podpath.net.trees import Tree
 
 Line = tuple[str, Span]
 """A line below `Spec:`, and where it stands."""
-_SELECTOR = re.compile(r"\s*(?P<field>PodSelector|NamespaceSelector):\s*(?P<value>.*?)\s*")
-_SELECTOR_FIELDS = {"PodSelector": "podSelector", "NamespaceSelector": "namespaceSelector"}
-_DIRECTION = re.compile(r"\s*(?P<not>Not affecting|Allowing) (?P<way>ingress|egress) traffic:?\s*")
-_TYPES = re.compile(r"\s*Policy Types:\s+\S.*")
-_PORT = re.compile(r"\s*To Port: (?P<port><any>|[\w-]+)(?:/(?P<protocol>\w+))?.*")
-_PEER = re.compile(r"\s*(?P<way>From|To):\s*(?P<any><any>)?.*")
-_RANGE = re.compile(r"\s*(?P<field>CIDR|Except):\s*(?P<value>.*?)\s*")
-_NEXT = re.compile(r"\s*-{5,}\s*")
-_ISOLATED = re.compile(r"\s*<none>.*")
 _REQUIREMENT = re.compile(
-    r"(?P<key>[\w./-]+) (?P<operator>in|notin) \((?P<values>[^)]*)\)|"
+    r"(?P<key>[\w./-]+) (?P<operator>in|notin) \((?P<values>[^()]*)\)|"
     r"(?P<absent>!)?(?P<name>[\w./-]+)(?:={1,2}(?P<value>[\w.-]*))?"
 )
+_ONE = re.sub(r"\?P<\w+>", "?:", _REQUIREMENT.pattern)
+_SELECTOR = re.compile(
+    r"\s*(?P<field>PodSelector|NamespaceSelector):\s*"
+    rf"(?P<value><none>.*|(?:{_ONE})(?:,(?:{_ONE}))*)\s*"
+)
+_SELECTOR_FIELDS = {"PodSelector": "podSelector", "NamespaceSelector": "namespaceSelector"}
+_DIRECTION = re.compile(r"\s*(?P<not>Not affecting|Allowing) (?P<way>ingress|egress) traffic:?\s*")
+_TYPES = re.compile(r"\s*Policy Types:\s+(?P<types>(?:Ingress|Egress)(?:, (?:Ingress|Egress))?)\s*")
+_PORT = re.compile(
+    r"\s*To Port(?: Range)?: (?:<any> .*|(?:(?P<port>\d{1,5})-(?P<last>\d{1,5})|"
+    r"(?P<single><any>|<nil>|[\w-]{1,63}))(?:/(?P<protocol>\w+))?)\s*"
+)
+"""Since v1.30 kubectl shows a range; before, its first port alone."""
+_PEER = re.compile(r"\s*(?:From|To):\s*(?:<any>.*)?")
+_BLOCK = re.compile(r"\s*IPBlock:\s*")
+_RANGE = re.compile(r"\s*(?P<field>CIDR|Except):\s*(?P<value>[\da-fA-F.:/, ]*?)\s*")
+_NEXT = re.compile(r"\s*-{5,}\s*|\s*")
+_ISOLATED = re.compile(r"\s*<none>.*")
 _NONE = re.compile(r"<none>.*")
+_ANY_PORT = frozenset({None, "<any>", "<nil>"})
+"""How a rule for all ports of a protocol, or of any, is spelled."""
+_KNOWN = (
+    _SELECTOR, _DIRECTION, _TYPES, _PORT, _PEER, _BLOCK, _RANGE, _NEXT, _ISOLATED,
+)  # fmt: skip
 
 
 def is_policy(lines: Sequence[Line]) -> bool:
     """Tell whether lines below `Spec:` are those of a NetworkPolicy, from its selector to its
-    types.
+    types, and all are read: without a condition a rule would admit more than it does.
     """
     texts = [line for line, _ in lines]
+    if not all(map(_is_known, texts)):
+        return False
     chosen = any(
         found["field"] == "PodSelector" for found in map(_SELECTOR.fullmatch, texts) if found
     )
     return chosen and any(map(_TYPES.fullmatch, texts)) and any(map(_DIRECTION.fullmatch, texts))
 
 
+def _is_known(text: str) -> bool:
+    return any(pattern.fullmatch(text) for pattern in _KNOWN)
+
+
 def read_policy(lines: Sequence[Line], span: Span) -> Tree:
-    """Return the specification; the lines are those of a whole policy."""
+    """Return the specification; the lines are those of a whole policy. Its types are those of their
+    own line: an older kubectl words a direction that is not affected as one that is isolated.
+    """
     fields: dict[str, Tree] = {}
-    types: list[Tree] = []
-    rules: list[list[Line]] | None = None
+    types: dict[str, Tree] = {}
+    rules: dict[str, list[list[Line]]] = {}
+    places: dict[str, Span] = {}
+    way = ""
     for text, place in lines:
         direction, selector = _DIRECTION.fullmatch(text), _SELECTOR.fullmatch(text)
+        named = _TYPES.fullmatch(text)
         if direction is not None:
-            way = direction["way"]
-            if direction["not"] == "Allowing":
-                types.append(_scalar(way.capitalize(), place))
-                rules = [[]]
-                fields[way] = Tree(value=(), span=place)
-        elif _TYPES.fullmatch(text):
-            rules = None
-        elif rules is None and selector is not None:
-            fields["podSelector"] = _read_selector(selector["value"], place)
-        elif rules is not None and not _ISOLATED.fullmatch(text):
-            if _NEXT.fullmatch(text):
-                rules.append([])
-            else:
-                rules[-1].append((text, place))
-            way = types[-1].text.lower()
-            kept = tuple(_read_rule(rule, way) for rule in rules if rule)
-            fields[way] = Tree(value=kept, span=fields[way].span)
-    fields["policyTypes"] = Tree(value=tuple(types), span=lines[-1][1])
+            way = direction["way"] if direction["not"] == "Allowing" else ""
+            if way:
+                rules[way], places[way] = [[]], place
+        elif named is not None:
+            way = ""
+            types |= {one.lower(): _scalar(one, place) for one in named["types"].split(", ")}
+        elif not way and selector is not None:
+            fields.setdefault("podSelector", _read_selector(selector["value"], place))
+        elif way and _NEXT.fullmatch(text):
+            rules[way].append([])
+        elif way and not _ISOLATED.fullmatch(text):
+            rules[way][-1].append((text, place))
+    for affected in types:
+        if affected in rules:
+            kept = tuple(_read_rule(rule, affected) for rule in rules[affected] if rule)
+            fields[affected] = Tree(value=kept, span=places[affected])
+    fields["policyTypes"] = Tree(value=tuple(types.values()), span=lines[-1][1])
     return Tree(value=fields, span=span)
 
 
@@ -86,11 +110,16 @@ def _read_rule(lines: Sequence[Line], way: str) -> Tree:
 def _read_ports(lines: Sequence[Line]) -> Iterator[Tree]:
     for text, span in lines:
         found = _PORT.fullmatch(text)
-        if found is None or (found["port"] == "<any>" and found["protocol"] is None):
+        if found is None:
+            continue
+        port = found["port"] or found["single"]
+        if port in _ANY_PORT and found["protocol"] is None:
             continue
         fields = {"protocol": _scalar(found["protocol"] or "TCP", span)}
-        if found["port"] != "<any>":
-            fields["port"] = _scalar(found["port"], span)
+        if port not in _ANY_PORT:
+            fields["port"] = _scalar(port, span)
+        if found["last"]:
+            fields["endPort"] = _scalar(found["last"], span)
         yield Tree(value=fields, span=span)
 
 

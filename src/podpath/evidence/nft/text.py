@@ -402,10 +402,10 @@ def _parse_priority(words: list[str], family: str) -> int:
     named = BRIDGE_PRIORITIES if family == "bridge" else PRIORITIES
     name = words[0]
     number = named.get(name, 0)
-    if re.fullmatch(r"-?\d+", name):
+    if re.fullmatch(r"-?\d{1,10}", name):
         number = int(name)
     rest = "".join(words[1:])
-    return number + (int(rest) if re.fullmatch(r"[+-]\d+", rest) else 0)
+    return number + (int(rest) if re.fullmatch(r"[+-]\d{1,10}", rest) else 0)
 
 
 def _parse_types(tokens: list[Token]) -> tuple[tuple[str, ...], str]:
