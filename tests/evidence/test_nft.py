@@ -183,6 +183,15 @@ def test_json_that_is_not_known_is_kept() -> None:
     assert isinstance(parse_statement([1, 2]), nft.OpaqueStatement)
 
 
+def test_a_priority_of_any_length_is_read() -> None:
+    """One that no kernel has stands for none."""
+    base = f"type filter hook input priority {'9' * 5000}; policy drop"
+    text = f"table ip t {{\n\tchain c {{\n\t\t{base};\n\t}}\n}}"
+    reading = nft_text.read(Source(name="x", lines=tuple(text.splitlines())))
+    chains = [one for one in reading.records if isinstance(one, NftChainRecord)]
+    assert [("input", 0)] == [(chain.hook, chain.priority) for chain in chains]
+
+
 def test_a_cut_listing_is_not_whole() -> None:
     """A listing that ends within a chain, or in an ellipsis, does not claim to show all."""
     lines = TEXT.splitlines()

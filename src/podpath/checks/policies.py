@@ -2,7 +2,7 @@
 what they admit.
 
 It is intent, and not what a plugin's rules do. Every answer has three values: a label that nobody
-shows, a port by its name and a pod in an ipBlock leave it open.
+shows, a port by its name, a range whose end is not shown and a pod in an ipBlock leave it open.
 """
 
 from __future__ import annotations
@@ -307,4 +307,7 @@ def _is_port(port: Tree, protocol: int, number: int) -> Maybe:
         return True
     if not first.isdecimal():
         return None
-    return int(first) <= number <= int(last) if last.isdecimal() else int(first) == number
+    if last.isdecimal():
+        return int(first) <= number <= int(last)
+    beyond = last != "" and int(first) < number
+    return None if beyond else int(first) == number

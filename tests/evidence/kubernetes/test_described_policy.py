@@ -64,7 +64,10 @@ def spec_of(text: str) -> object:
 
 def test_rules_peers_and_selectors_are_read() -> None:
     """Each direction has its rules, each rule its ports and peers."""
-    ports = [{"protocol": "TCP", "port": "5432"}, {"protocol": "TCP", "port": "metrics"}]
+    ports = [
+        {"protocol": "TCP", "port": "5432", "endPort": "<unknown>"},
+        {"protocol": "TCP", "port": "metrics"},
+    ]
     web = {"matchLabels": {"kubernetes.io/metadata.name": "web"}}
     around = {"cidr": "10.0.0.0/8", "except": ["10.1.0.0/16", "10.2.0.0/16"]}
     tier = {"key": "tier", "operator": "In", "values": ["back", "store"]}
@@ -89,7 +92,7 @@ def test_a_direction_that_is_not_affected_has_no_field() -> None:
     """Nor is it among the types; an empty selector takes all pods."""
     assert spec_of(ONE_WAY) == {
         "podSelector": {},
-        "egress": [{"ports": [{"protocol": "UDP", "port": "53"}]}],
+        "egress": [{"ports": [{"protocol": "UDP", "port": "53", "endPort": "<unknown>"}]}],
         "policyTypes": ["Egress"],
     }
 
@@ -139,7 +142,7 @@ def test_a_port_that_is_not_set_stands_for_all_of_its_protocol() -> None:
 
 
 def test_a_range_of_ports_is_read() -> None:
-    """Since v1.30 kubectl shows its end."""
+    """Since v1.30 kubectl shows its end; without it, a port may be the first of a range."""
     ranged = spec_of(ONE_WAY.replace("To Port: 53/UDP", "To Port Range: 53-60/UDP"))
     port = {"protocol": "UDP", "port": "53", "endPort": "60"}
     assert ranged == {

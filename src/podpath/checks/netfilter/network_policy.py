@@ -178,8 +178,9 @@ def _may_be_of_dns(rule: Tree) -> bool:
 
 def _is_of_dns(port: Tree) -> bool:
     number, last = port.text_at("port"), port.text_at("endPort")
-    ranged = number.isdigit() and last.isdigit() and int(number) <= 53 <= int(last)
-    return not number or number in DNS_PORTS or ranged
+    ranged = number.isdecimal() and last != "" and int(number) <= 53
+    ends = last.isdecimal() and int(last) < 53
+    return not number or number in DNS_PORTS or (ranged and not ends)
 
 
 def _is_only(policy: ObjectSightings, policies: tuple[ObjectSightings, ...]) -> bool:

@@ -31,7 +31,8 @@ _PORT = re.compile(
     r"\s*To Port(?: Range)?: (?:<any> .*|(?:(?P<port>\d{1,5})-(?P<last>\d{1,5})|"
     r"(?P<single><any>|<nil>|[\w-]{1,63}))(?:/(?P<protocol>\w+))?)\s*"
 )
-"""Since v1.30 kubectl shows a range; before, its first port alone."""
+_UNKNOWN = "<unknown>"
+"""Where a range ends: kubectl before v1.30 shows its first port alone."""
 _PEER = re.compile(r"\s*(?:From|To):\s*(?:<any>.*)?")
 _BLOCK = re.compile(r"\s*IPBlock:\s*")
 _RANGE = re.compile(r"\s*(?P<field>CIDR|Except):\s*(?P<value>[\da-fA-F.:/, ]*?)\s*")
@@ -118,8 +119,9 @@ def _read_ports(lines: Sequence[Line]) -> Iterator[Tree]:
         fields = {"protocol": _scalar(found["protocol"] or "TCP", span)}
         if port not in _ANY_PORT:
             fields["port"] = _scalar(port, span)
-        if found["last"]:
-            fields["endPort"] = _scalar(found["last"], span)
+        last = found["last"] or (_UNKNOWN if port.isdecimal() else "")
+        if last:
+            fields["endPort"] = _scalar(last, span)
         yield Tree(value=fields, span=span)
 
 
