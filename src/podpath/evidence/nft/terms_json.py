@@ -26,7 +26,7 @@ def parse_statement(value: object) -> nft.Statement:
         if parser is not None and _is_understood(name, body):
             try:
                 return parser(body)
-            except (KeyError, TypeError, ValueError, AttributeError):
+            except (LookupError, TypeError, ValueError, AttributeError):
                 return nft.OpaqueStatement(_spell(value))
         if name == "xt" and isinstance(body, dict):
             return nft.OpaqueStatement(f"xt {body.get('type', '')} {body.get('name', '')}".strip())
@@ -61,7 +61,7 @@ def parse_expression(value: object) -> nft.Expression:
                 return _binary(nft.BitOperator(name), body)
             if parser is not None:
                 return parser(body)
-        except (KeyError, TypeError, ValueError, AttributeError):
+        except (LookupError, TypeError, ValueError, AttributeError):
             return nft.OpaqueExpression(_spell(value))
     return nft.OpaqueExpression(_spell(value))
 
