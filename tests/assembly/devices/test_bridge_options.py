@@ -65,6 +65,13 @@ def test_ends_of_a_tunnel() -> None:
     assert routed.external
 
 
+def test_a_number_of_any_length_is_read() -> None:
+    """One that no kernel has is none."""
+    ends = make_ends({"remote": "192.0.2.2", "ttl": "9" * 5000})
+    assert ends is not None
+    assert 0 == ends.ttl
+
+
 def test_geneve() -> None:
     """It has a network, a port and one remote end, or a program chooses; without `-d` nothing is
     known of it. The options are those of Linux 6.12.117 by iproute2 6.1.

@@ -103,6 +103,14 @@ def test_every_line_ends_as_a_record_or_a_gap(lines: list[str]) -> None:
     assert {place for place, line in enumerate(lines, 1) if line.strip()} <= told
 
 
+@pytest.mark.parametrize("number", ["9" * 5000, "\u00b2"])
+def test_a_handle_that_is_no_number_is_refused(number: str) -> None:
+    """No rule is placed by it."""
+    reading = read(f"add rule ip t c handle {number} accept", f"flush ruleset # handle {number}")
+    assert not [one for one in reading.records if isinstance(one, NftRuleRecord)]
+    assert "in this form is not modeled" in reading.gaps[0].why
+
+
 def test_a_script_is_told_from_other_text() -> None:
     """A table's heading or a command is enough."""
     assert is_script(Source(name="s", lines=("add rule inet t c drop",)))

@@ -4,6 +4,7 @@ model's fields.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from podpath.net.addresses import Address, IfName
@@ -12,6 +13,7 @@ from podpath.node.links import Bridge, BridgePort, Geneve, TunnelEnds, Vxlan
 _ON = frozenset({"on", "true", "1", "yes"})
 _GENEVE_PORT = 6081
 """The UDP port that iproute2 takes where none is set (RFC 8926)."""
+_NUMBER = re.compile(r"[0-9]{1,10}")
 _VXLAN_PORT = 8472
 """The UDP port that the kernel takes where none is set (drivers/net/vxlan/vxlan_core.c:vxlan_port
 v6.12).
@@ -97,7 +99,7 @@ def make_geneve(details: Mapping[str, str]) -> Geneve | None:
 
 
 def _parse_number(text: str | None) -> int | None:
-    if text is not None and text.isascii() and text.isdigit():
+    if text is not None and _NUMBER.fullmatch(text):
         return int(text)
     return None
 

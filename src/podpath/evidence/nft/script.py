@@ -25,6 +25,7 @@ from podpath.evidence.records import Reading, Record
 from podpath.net import nft
 from podpath.net.provenance import Source, Span
 
+_NUMBER = re.compile(r"[0-9]{1,20}")
 _COMMAND = re.compile(
     r"\s*(?:(?:(?:add|create|insert|replace|delete|destroy|flush)\s+(?:ruleset|table|chain|rule|set|map|"
     r"element)\b)|flush\s+ruleset|table\s+(?:(?:ip6?|inet|arp|bridge|netdev)\s+)?\S+\s*\{|"
@@ -157,7 +158,8 @@ class _ScriptReader(NftReader):
         beside = {"handle": "handle", "position": "handle", "index": "index"}.get(
             body[0].text if body else "", ""
         )
-        number = int(body[1].text) if beside and body[1:] and body[1].text.isdigit() else None
+        placed = beside and body[1:] and _NUMBER.fullmatch(body[1].text)
+        number = int(body[1].text) if placed else None
         deletes = verb in {"delete", "destroy"}
         if (beside and number is None) or (deletes and (beside != "handle" or len(body) > 2)):
             self._refuse(statement, f"`{verb} rule` in this form is not modeled")

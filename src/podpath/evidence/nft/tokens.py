@@ -14,7 +14,7 @@ _TOKEN = re.compile(
     r'(?P<blank>\s+)|(?P<comment>\#.*)|(?P<quoted>"[^"]*"?)|(?P<sign>==|!=|<=|>=|<<|>>|'
     r'[{};,()|&^<>=!])|(?P<word>(?:[^\s{};,()|&^<>=!"#])+)'
 )
-_HANDLE = re.compile(r"#\s*handle (?P<number>\d+)")
+_HANDLE = re.compile(r"#\s*handle (?P<number>[0-9]{1,20})(?!\d)")
 
 
 class Token(NamedTuple):
