@@ -64,7 +64,7 @@ class PacketNotes:
         counts = _read_wide(words, order, places)
         if counts.any():
             self._first_drop = self._first_drop or int(places[np.flatnonzero(counts)[0]])
-            self._dropped += int(counts.sum())
+            self._dropped += sum(counts.tolist())  # may be more than 64 bits hold
 
     def _note_identifier(self, place: int, value: int) -> None:
         if self._latest is not None:

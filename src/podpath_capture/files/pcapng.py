@@ -140,7 +140,7 @@ class _Blocks:
         if old.any():
             number[old] = first[old] & 0xFFFF if self._order == "<" else first[old] >> 16
         number += base
-        far = np.where(simple, at, at + 8)
+        far = np.where(simple, at - 8, at + 8)  # a simple one may end the file
         wirelen = np.where(simple, first, view[far + 16]).astype(np.uint32)
         room = lengths - head - 4
         caplen = np.minimum(
@@ -149,7 +149,8 @@ class _Blocks:
         ticks = np.where(
             simple, 0, view[far + 4].astype(np.uint64) << np.uint64(32) | view[far + 8]
         )
-        self._note_options(at, lengths, kinds == PACKET)
+        current = kinds == PACKET
+        self._note_options(at[current], lengths[current])
         known = number < len(self._contents.interfaces)
         for place in at[~known][:1].tolist():
             count = int((~known).sum())
@@ -166,11 +167,11 @@ class _Blocks:
             interface=number[known].astype(np.uint16),
         )
 
-    def _note_options(self, at: Offsets, lengths: Offsets, current: NDArray[np.bool_]) -> None:
-        """Read the options of packets that have some."""
+    def _note_options(self, at: Offsets, lengths: Offsets) -> None:
+        """Read the options of those enhanced packet blocks that have some."""
         held = self._words[at + 20].astype(np.int64)
         starts, ends = at + 28 + ((held + 3) >> 2 << 2), at + lengths - 4
-        some = np.flatnonzero(current & (starts + 4 <= ends))
+        some = np.flatnonzero(starts + 4 <= ends)
         if len(some):
             self._contents.notes.add(self._words, self._order, starts[some], ends[some])
 

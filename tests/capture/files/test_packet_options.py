@@ -53,6 +53,14 @@ def test_drops_before_packets_are_counted() -> None:
     )
 
 
+def test_drops_that_no_word_holds_are_counted() -> None:
+    """Counts that a damaged file gives do not cancel one another."""
+    many = packet((4, struct.pack("<Q", 1 << 63)))
+    ((_, why),) = told(many, many)
+
+    assert why.startswith(f"{1 << 64} packets were dropped")
+
+
 @pytest.mark.parametrize("order", ["<", ">"])
 def test_numbers_that_leave_out_packets(order: str) -> None:
     """Equal ones are one packet at two interfaces; numbers that go down count nothing."""

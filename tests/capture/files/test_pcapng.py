@@ -88,6 +88,20 @@ def test_simple_and_obsolete_packets() -> None:
     assert [80, 80] == found.packets.columns.dport.tolist()
 
 
+@pytest.mark.parametrize("size", [0, 4])
+def test_short_simple_packet_may_end_the_file(size: int) -> None:
+    """Nothing is read behind it."""
+    data = (
+        frames.section()
+        + frames.interface(1)
+        + frames.block(3, struct.pack("<I", size) + bytes(size))
+    )
+    found = read_capture(data)
+
+    assert [size] == found.packets.columns.wirelen.tolist()
+    assert found.damages == ()
+
+
 def test_simple_packets_are_cut_at_the_snaplen() -> None:
     """The captured length of a simple packet is the interface's limit."""
     simple = frames.block(3, struct.pack("<I", 1000) + SYN)
