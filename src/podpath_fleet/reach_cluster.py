@@ -21,7 +21,7 @@ from podpath.node.node import Netns, Node
 from podpath.report.escape import escape
 from podpath_fleet.reach_answers import ReachWalker
 from podpath_fleet.reach_classes import HeaderSpace
-from podpath_fleet.reach_space import MOST_WALKS, list_spaces
+from podpath_fleet.reach_space import MOST_WALKS, has_pods, list_spaces, list_unaddressed
 from podpath_fleet.reached import SCHEMA, ReachResult, reach_spaces
 
 _WORST = (1, 3, 0)
@@ -35,16 +35,19 @@ class ClusterReach:
     nodes: Mapping[str, ReachResult]
     absent: tuple[str, ...] = ()
     """Nodes of the cluster that are not given: nothing says what starts, or arrives, there."""
+    unasked: tuple[str, ...] = ()
+    """Flows of the question that were walked from no node, and why, in words."""
 
     @property
     def complete(self) -> bool:
-        """Tell whether every node is given, and every header in a class."""
-        return not self.absent and all(one.complete for one in self.nodes.values())
+        """Tell whether every node is given, every source on one, and every header in a class."""
+        told = not self.absent and not self.unasked
+        return told and all(one.complete for one in self.nodes.values())
 
     @property
     def exit_code(self) -> int:
         """Return the exit code of the node that weighs most; 3 in place of 0 where one is
-        absent.
+        absent, or a source is on none.
         """
         worst = min((one.exit_code for one in self.nodes.values()), key=_WORST.index)
         return worst or (0 if self.complete else 3)
@@ -57,6 +60,7 @@ class ClusterReach:
             parts.append(
                 f"UNKNOWN: what starts or arrives on {names}, no snapshot of which is given\n"
             )
+        parts += [f"UNKNOWN: {escape(said)}\n" for said in self.unasked]
         return "\n".join(parts)
 
     def json(self) -> str:
@@ -67,6 +71,7 @@ class ClusterReach:
             "complete": self.complete,
             "nodes": nodes,
             "absent": list(self.absent),
+            "unasked": list(self.unasked),
         }
         return json.dumps(document, indent=2) + "\n"
 
@@ -91,21 +96,62 @@ def reach_cluster(
     shared = gather(objects, progress) if objects != () else None
     views = ClusterViews(read_nodes(nodes, shared, (), progress))
     found: dict[str, ReachResult] = {}
-    unmet: list[UsageError] = []
+    starts = _Starts(question)
     for name in nodes:
         case = Case(nodes=(NodeCase(name=name, facts=views.view_of(name).case),))
-        try:
-            spaces = [one for one in list_spaces(question, case.node) if _is_here(one, case.node)]
-        except UsageError as error:
-            unmet.append(error)
-            continue
-        if spaces:
+        spaces = starts.list_on(name, case.node)
+        if spaces or (not question.sources and list_unaddressed(case.node)):
             found[name] = reach_spaces(ReachWalker(case), question, spaces, walks, progress)
-    if not found:
+    if not starts.met:
         said = f"expected a source on a node that is given ({', '.join(nodes)})"
-        raise unmet[0] if unmet else UsageError(said)
+        raise next(iter(starts.errors.values()), UsageError(said))
     absent = dict.fromkeys((*lacking, *_list_named(shared)))
-    return ClusterReach(found, tuple(name for name in absent if name not in nodes))
+    unknown = tuple(name for name in absent if name not in nodes)
+    return ClusterReach(found, unknown, tuple(starts.list_unasked()))
+
+
+class _Starts:
+    """Where the sources of a question start. Mutable while node after node is looked at."""
+
+    def __init__(self, question: FlowSet) -> None:
+        self._question = question
+        self.met: set[str] = set()
+        """Sources that start on a node; empty for all pods."""
+        self._everywhere: set[str] = set()
+        """Sources outside, which come in on every node."""
+        self.errors: dict[tuple[str, str], UsageError] = {}
+        """Why nothing of a source can be walked on a node."""
+
+    def list_on(self, name: str, node: Node) -> list[HeaderSpace]:
+        """Return the sets of headers that start on a node."""
+        found: list[HeaderSpace] = []
+        for source in self._question.sources or ("",):
+            asked = self._question._replace(sources=(source,)) if source else self._question
+            try:
+                spaces = [one for one in list_spaces(asked, node) if _is_here(one, node)]
+            except UsageError as error:
+                if source or has_pods(node):
+                    self.errors[source, name] = error
+                continue
+            if spaces:
+                self.met.add(source)
+            if any(one.sample.in_dev is not None for one in spaces):
+                self._everywhere.add(source)
+            found += spaces
+        return found
+
+    def list_unasked(self) -> Iterator[str]:
+        """Yield what of the question no node was asked about: sources that start on none, and what
+        can be walked on some nodes alone.
+        """
+        said = {source: str(error) for (source, _), error in self.errors.items()}
+        for source in dict.fromkeys(self._question.sources):
+            if source not in self.met:
+                why = said.get(source, "it is on no node that is given")
+                yield f"what {source} sends: {why}"
+        for (source, name), error in self.errors.items():
+            if not source or source in self._everywhere:
+                yield f"what starts on {name}: {error}"
 
 
 def _list_named(shared: ReadEvidence | None) -> Iterator[str]:

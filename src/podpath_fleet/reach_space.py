@@ -71,6 +71,11 @@ def _is_pod_here(netns: Netns) -> bool:
     return netns.role == NetnsRole.POD and not netns.node
 
 
+def has_pods(node: Node) -> bool:
+    """Tell whether a node has pods of its own."""
+    return any(map(_is_pod_here, node.namespaces.values()))
+
+
 def _list_own(netns: Netns) -> Iterator[Address]:
     for item in netns.addresses.items:
         if item.scope == "global" and not item.address.is_loopback:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from random import Random
 
 import pytest
@@ -11,6 +12,7 @@ from podpath.flows.flow import FlowSet
 from podpath.library.case import Case, NodeCase
 from podpath.library.cluster import ClusterViews
 from podpath.net.errors import UsageError
+from podpath.node.node import NetnsRole
 from podpath_fleet.reach_cluster import ClusterReach, reach_cluster
 from tests.clusters import OBJECTS, healthy
 from tests.fleet.sampled import SampledTally, sample_space
@@ -87,6 +89,45 @@ def test_a_node_that_is_not_given_is_unknown() -> None:
     assert (found.absent, found.exit_code) == (("node9", "node2"), 3)
     assert (document["absent"], document["complete"]) == (["node9", "node2"], False)
     assert "what starts or arrives on node9, node2" in found.text()
+
+
+def test_a_source_that_is_on_no_node_is_unknown() -> None:
+    """What starts on the given node works, and says nothing of the other source."""
+    near = {"node1": healthy()["node1"]}
+    question = FlowSet(("pod/shop/web-node1", "10.244.9.9"), ("10.244.1.2",), ("tcp",), "8080")
+    found = reach_cluster(near, question)
+
+    assert {one.exit_code for one in found.nodes.values()} == {0}
+    assert (found.complete, found.exit_code) == (False, 3)
+    assert json.loads(found.json())["unasked"] == list(found.unasked)
+    assert "UNKNOWN: what 10.244.9.9 sends: it is on no node" in found.text()
+
+
+def test_a_source_is_asked_once_wherever_it_is() -> None:
+    """A node that does not have it says nothing of it; a name that none has leaves it open."""
+    asked = ask(("10.244.1.2 from web-node1",), "10.244.0.3", ports="8080")
+    unread = ask(("10.244.1.2 from web-node1", "pod/shop/nobody"), "10.244.0.3", ports="8080")
+
+    assert (asked.unasked, asked.exit_code) == ((), 0)
+    assert (len(unread.unasked), unread.exit_code) == (1, 3)
+    assert "pod/shop/nobody" in unread.unasked[0]
+
+
+def test_a_node_that_shows_no_pod_s_address_is_unknown() -> None:
+    """Nothing can be walked from there, whatever works from the other node."""
+    far = healthy()["node2"]
+    namespaces = {
+        name: replace(netns, addresses=netns.addresses._replace(items=(), complete=False))
+        for name, netns in far.node.namespaces.items()
+        if netns.role is NetnsRole.POD
+    }
+    node = replace(far.node, namespaces={**far.node.namespaces, **namespaces})
+    bare = Case(nodes=(NodeCase(name="node2", facts=replace(far.facts, node=node)),))
+    question = FlowSet((), ("10.244.1.2",), ("tcp",), "8080")
+    found = reach_cluster({"node1": healthy()["node1"], "node2": bare}, question)
+
+    assert (found.nodes["node1"].exit_code, found.exit_code) == (0, 3)
+    assert sorted(found.nodes["node2"].unaddressed) == ["api-node2", "far", "web-node2"]
 
 
 def test_without_a_node_or_a_source_on_one_nothing_is_asked() -> None:
