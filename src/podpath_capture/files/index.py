@@ -49,6 +49,8 @@ class Interface:
     """
     filter: str = ""
     """The capture filter (pcapng `if_filter`)."""
+    filter_unread: bool = False
+    """Whether it has one that is no text."""
     counted: bool = False
     """Whether the file has statistics of it."""
     offset: int = 0

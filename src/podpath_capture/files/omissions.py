@@ -61,6 +61,9 @@ def _look_at_interface(interface: Interface, count: int) -> Iterator[CaptureDama
     if _PART.search(interface.filter):
         why = f"the filter of {name} ({interface.filter}) leaves out parts of connections"
         yield CaptureDamage(interface.offset, why)
+    elif interface.filter_unread:
+        why = f"the filter of {name} is no text, and may leave out parts of connections"
+        yield CaptureDamage(interface.offset, why)
     if interface.received is not None and count < interface.received < 1 << 63:
         why = f"{interface.received} packets of {name} were taken, and the file has {count}"
         yield CaptureDamage(interface.offset, why)

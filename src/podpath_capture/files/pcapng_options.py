@@ -47,8 +47,10 @@ def parse_interface(block: bytes, order: str, place: int = 0) -> Interface:
             interface.name = value.rstrip(b"\0").decode("utf-8", "replace")
         elif code == RESOLUTION and value:
             interface.resolution = resolution(value[0])
-        elif code == FILTER and value[:1] == b"\0":  # text as libpcap takes it; 1 is bytecode
+        elif code == FILTER and value[:1] == b"\0":  # text as libpcap takes it
             interface.filter = value[1:].rstrip(b"\0").decode("utf-8", "replace")
+        elif code == FILTER and value:  # 1 is bytecode
+            interface.filter_unread = True
         elif code == OFFSET and len(value) >= 8:
             interface.shift = struct.unpack_from(f"{order}q", value)[0]
     return interface

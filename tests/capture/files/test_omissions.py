@@ -104,6 +104,16 @@ def test_filter_that_takes_whole_connections_is_not(words: str) -> None:
     assert [] == told(*data, statistics(1))
 
 
+def test_filter_that_is_bytecode_may_part_connections() -> None:
+    """What it lets through is not read."""
+    options = frames.option(2, b"eth0") + frames.option(11, b"\1" + bytes(8))
+    device = frames.interface(options=options)
+
+    assert ["the filter of eth0 is no text, and may leave out parts of connections"] == told(
+        written_by(DUMPCAP), device, frames.packet(SYN), statistics(1)
+    )
+
+
 @pytest.mark.skipif(shutil.which("editcap") is None, reason="editcap is not installed")
 def test_editcap_s_own_files_are_told(tmp_path: Path) -> None:
     """What it makes of a pcap file has its name."""
