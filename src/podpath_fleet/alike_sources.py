@@ -65,9 +65,8 @@ def group_spaces(
         single = region.src == ((sample.src.value, sample.src.value),) and sample.in_dev is None
         shape: object = place
         if single and all(one is not None for one in found):
-            asked = holds(
-                region.dst, sample.src.value
-            )  # else exchanged names are not what is asked
+            # where it is not asked about itself, exchanged names are not what is asked
+            asked = holds(region.dst, sample.src.value)
             shape = (found, _without_source(sample), region._replace(src=()), asked)
         together.setdefault(shape, []).append(space)
     result = []
