@@ -64,3 +64,11 @@ def test_braces_name_a_device_for_each_value() -> None:
     links = [one for one in reading.records if isinstance(one, LinkRecord)]
 
     assert [("ens3", 1442), ("vxlan.calico", 1450)] == [(one.name, one.mtu) for one in links]
+
+
+def test_a_value_too_few_names_no_device() -> None:
+    """Which of the files is missing is not said."""
+    reading = read(block("1442\n1450", "cat /sys/class/net/{ens3,ens4,vxlan.calico}/mtu"))
+
+    assert not reading.records
+    assert 2 == len(reading.gaps)

@@ -68,7 +68,7 @@ def read(source: Source) -> Reading:
     """Read attributes of devices and of bridge ports."""
     ledger = Ledger(source)
     ports = _find_ports(source)
-    owed = list(_asked(source))[::-1]
+    owed = _list_owed(source)[::-1]
     for index, line in plain_lines(source):
         if ports is not None and _BIT.fullmatch(line) is not None:
             switch = PortSwitch(ports["bridge"] or "", ports["switch"], line.strip() == "1")
@@ -166,6 +166,15 @@ def _find_ports(source: Source) -> re.Match[str] | None:
         return None
     found = (_ALL_PORTS.match(word) for word in command.arguments)
     return next((one for one in found if one is not None), None)
+
+
+def _list_owed(source: Source) -> list[tuple[str, str]]:
+    """Return the files whose values follow each other; none where there are more or fewer values
+    than files, which does not say which of them is missing.
+    """
+    asked = list(_asked(source))
+    shown = sum(_VALUE.match(line) is not None for _, line in plain_lines(source))
+    return asked if len(asked) == 1 or len(asked) == shown else []
 
 
 def _asked(source: Source) -> Iterator[tuple[str, str]]:
