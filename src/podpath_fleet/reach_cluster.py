@@ -94,7 +94,8 @@ def reach_cluster(
     if not nodes:
         raise UsageError("expected the evidence of a node: nodes={'node1': 'node1.tar.gz'}")
     shared = gather(objects, progress) if objects != () else None
-    views = ClusterViews(read_nodes(nodes, shared, (), progress))
+    cases = read_nodes(nodes, shared, (), progress)
+    views = ClusterViews(cases)
     found: dict[str, ReachResult] = {}
     starts = _Starts(question)
     for name in nodes:
@@ -107,7 +108,10 @@ def reach_cluster(
         raise next(iter(starts.errors.values()), UsageError(said))
     absent = dict.fromkeys((*lacking, *_list_named(shared)))
     unknown = tuple(name for name in absent if name not in nodes)
-    return ClusterReach(found, unknown, tuple(starts.list_unasked()))
+    unasked = [*starts.list_unasked()]
+    if not question.sources:
+        unasked += _list_unshown(shared, cases)
+    return ClusterReach(found, unknown, tuple(unasked))
 
 
 class _Starts:
@@ -164,6 +168,23 @@ def _list_named(shared: ReadEvidence | None) -> Iterator[str]:
                 yield record.node
 
 
+def _list_unshown(shared: ReadEvidence | None, cases: Mapping[str, Case]) -> Iterator[str]:
+    """Yield what pods send that run on a given node by what the API says, and of which its snapshot
+    has no namespace.
+    """
+    held = {name: set(map(str, _list_addresses(case.node))) for name, case in cases.items()}
+    for _, reading in shared.readings if shared is not None else ():
+        for record in reading.records:
+            if not isinstance(record, ApiObjectRecord) or record.kind != "Pod":
+                continue
+            node = record.tree.text_at("spec", "nodeName")
+            address = record.tree.text_at("status", "podIP")
+            ended = record.tree.text_at("status", "phase") in {"Succeeded", "Failed"}
+            if node in held and address and not ended and address not in held[node]:
+                name = f"{record.namespace}/{record.name}"
+                yield f"what pod {name} sends: no namespace of {node} shows its address {address}"
+
+
 def _is_here(space: HeaderSpace, node: Node) -> bool:
     """Tell whether flows start on the node at hand: not on one that is joined to it, nor on one
     that is not given.
@@ -174,6 +195,12 @@ def _is_here(space: HeaderSpace, node: Node) -> bool:
     owners = (name for name, netns in node.namespaces.items() if _has(netns, probe.src))
     start = node.namespaces.get(probe.netns or next(owners, ""))
     return start is not None and not start.node
+
+
+def _list_addresses(node: Node) -> Iterator[Address]:
+    for netns in node.namespaces.values():
+        for item in netns.addresses.items:
+            yield item.address
 
 
 def _has(netns: Netns, address: Address) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
@@ -128,6 +129,30 @@ def test_a_node_that_shows_no_pod_s_address_is_unknown() -> None:
 
     assert (found.nodes["node1"].exit_code, found.exit_code) == (0, 3)
     assert sorted(found.nodes["node2"].unaddressed) == ["api-node2", "far", "web-node2"]
+
+
+def test_a_pod_that_no_namespace_shows_is_unknown(tmp_path: Path) -> None:
+    """It runs on the node by what the API says: all pods were asked about, and this one was not."""
+    near = {"node1": healthy()["node1"]}
+    pods = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "unseen", "namespace": "shop"},
+        "spec": {"nodeName": "node1"},
+        "status": {"phase": "Running", "podIP": "10.244.1.77"},
+    }
+    said = tmp_path / "pods.json"
+    said.write_text(json.dumps(pods))
+    question = FlowSet((), ("10.244.1.2",), ("tcp",), "8080")
+    unseen = reach_cluster(near, question, objects=said)
+    named = reach_cluster(
+        near,
+        question._replace(sources=("pod/shop/web-node1",)),
+        objects=said,
+    )
+
+    assert (unseen.exit_code, named.exit_code) == (3, 0)
+    assert "what pod shop/unseen sends" in unseen.text()
 
 
 def test_without_a_node_or_a_source_on_one_nothing_is_asked() -> None:
