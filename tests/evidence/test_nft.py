@@ -181,7 +181,8 @@ def test_json_that_is_not_known_is_kept() -> None:
     assert nft.OpaqueStatement("tproxy 5") == parse_statement({"tproxy": {"port": 5}})
     assert isinstance(parse_statement({"match": {"op": 3}}), nft.OpaqueStatement)
     assert isinstance(parse_statement([1, 2]), nft.OpaqueStatement)
-    for unread in ({"&": []}, {"range": [1]}):
+    lacking: tuple[dict[str, list[int]], ...] = ({"&": []}, {"range": [1]})
+    for unread in lacking:
         matched = parse_statement({"match": {"op": "==", "left": unread, "right": 1}})
         assert isinstance(matched, nft.NftMatch)
         assert isinstance(matched.left, nft.OpaqueExpression)
